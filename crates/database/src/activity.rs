@@ -117,7 +117,8 @@ impl Activity {
     /// Those of [`Session::open`], and that the server lets this login look in no way.
     pub async fn open(url: &Url, databases: &[String]) -> Result<Option<Self>, Error> {
         let looking = match &url.0 {
-            Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
+            // ClickHouse has no sessions that wait.
+            Address::Sqlite(_) | Address::ClickHouse(_) | Address::Fake(_) => return Ok(None),
             Address::Postgres(_) => &postgres::LOOKING,
             Address::Mysql(_) => &mysql::LOOKING,
             Address::SqlServer(_) => &sqlserver::LOOKING,

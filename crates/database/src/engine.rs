@@ -16,6 +16,8 @@ pub enum Engine {
     Mysql,
     /// Microsoft SQL Server, and what speaks its protocol.
     SqlServer,
+    /// ClickHouse, which keeps tables by columns.
+    ClickHouse,
     /// In memory, with a given service time; for tests.
     Fake,
 }
@@ -31,13 +33,15 @@ pub enum Dialect {
     Mysql,
     /// T-SQL, with parameters `@P1`. A script is of batches that end at a line `GO`.
     SqlServer,
+    /// ClickHouse's, whose values stand in the text.
+    ClickHouse,
 }
 
 impl Engine {
     /// All of them; the match is there so that a new one is put in.
-    pub(crate) const ALL: [Self; 5] = match Self::Sqlite {
-        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::Fake => {
-            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::Fake]
+    pub(crate) const ALL: [Self; 6] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse | Self::Fake => {
+            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::ClickHouse, Self::Fake]
         }
     };
 
@@ -49,6 +53,7 @@ impl Engine {
             Self::Postgres => "postgres",
             Self::Mysql => "mysql",
             Self::SqlServer => "sqlserver",
+            Self::ClickHouse => "clickhouse",
             Self::Fake => "fake",
         }
     }
@@ -61,6 +66,7 @@ impl Engine {
             Self::Postgres => Dialect::Postgres,
             Self::Mysql => Dialect::Mysql,
             Self::SqlServer => Dialect::SqlServer,
+            Self::ClickHouse => Dialect::ClickHouse,
         }
     }
 
@@ -70,7 +76,7 @@ impl Engine {
     pub fn is_file(self) -> bool {
         match self {
             Self::Sqlite => true,
-            Self::Postgres | Self::Mysql | Self::SqlServer | Self::Fake => false,
+            Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse | Self::Fake => false,
         }
     }
 
@@ -79,7 +85,7 @@ impl Engine {
     pub fn takes_layout(self) -> bool {
         match self {
             Self::SqlServer => true,
-            Self::Sqlite | Self::Postgres | Self::Mysql | Self::Fake => false,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::ClickHouse | Self::Fake => false,
         }
     }
 
@@ -88,16 +94,29 @@ impl Engine {
     pub fn is_simulated(self) -> bool {
         match self {
             Self::Fake => true,
-            Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer => false,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse => false,
+        }
+    }
+
+    /// Whether it keeps tables by columns, and has neither transactions of several statements nor what else rows are changed with one by
+    /// one: few workloads are of any meaning there.
+    #[must_use]
+    pub fn is_by_columns(self) -> bool {
+        match self {
+            Self::ClickHouse => true,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::Fake => false,
         }
     }
 }
 
 impl Dialect {
+    /// Those of engines that keep tables by rows, the first of all.
+    pub const BY_ROWS: [Self; 4] = [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer];
+
     /// All of them; the match is there so that a new one is put in.
-    pub const ALL: [Self; 4] = match Self::Sqlite {
-        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer => {
-            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer]
+    pub const ALL: [Self; 5] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse => {
+            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::ClickHouse]
         }
     };
 
@@ -109,6 +128,7 @@ impl Dialect {
             Self::Postgres => "PostgreSQL",
             Self::Mysql => "MySQL",
             Self::SqlServer => "SQL Server",
+            Self::ClickHouse => "ClickHouse",
         }
     }
 
@@ -118,7 +138,8 @@ impl Dialect {
         match self {
             Self::Sqlite => format!("?{number}"),
             Self::Postgres => format!("${number}"),
-            Self::Mysql => "?".to_owned(),
+            // Of ClickHouse the session refuses values that do not stand in the text.
+            Self::Mysql | Self::ClickHouse => "?".to_owned(),
             Self::SqlServer => format!("@P{number}"),
         }
     }
@@ -134,7 +155,7 @@ impl Dialect {
     pub fn quoted(self, name: &str) -> String {
         match self {
             Self::Sqlite | Self::Postgres => format!("\"{}\"", name.replace('"', "\"\"")),
-            Self::Mysql => format!("`{}`", name.replace('`', "``")),
+            Self::Mysql | Self::ClickHouse => format!("`{}`", name.replace('`', "``")),
             Self::SqlServer => format!("[{}]", name.replace(']', "]]")),
         }
     }
@@ -144,7 +165,7 @@ impl Dialect {
     pub fn text(self, text: &str) -> String {
         match self {
             Self::Sqlite | Self::Postgres => format!("'{}'", text.replace('\'', "''")),
-            Self::Mysql => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
+            Self::Mysql | Self::ClickHouse => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
             Self::SqlServer => format!("N'{}'", text.replace('\'', "''")),
         }
     }
@@ -155,7 +176,7 @@ impl Dialect {
     #[must_use]
     pub fn statements(self, script: &str) -> Vec<&str> {
         match self {
-            Self::Sqlite | Self::Postgres | Self::Mysql => {
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::ClickHouse => {
                 let bodies = ["\nCREATE TRIGGER", "\nCREATE FUNCTION", "\nCREATE PROCEDURE"];
                 let body = bodies.into_iter().filter_map(|begin| script.find(begin)).min();
                 // With the comment above it.
@@ -187,8 +208,17 @@ mod tests {
             ("$2", "$3, $4", "\"Mixed \"\"`name\""),
             ("?", "?, ?", "`Mixed \"``name`"),
             ("@P2", "@P3, @P4", "[Mixed \"`name]"),
+            ("?", "?, ?", "`Mixed \"``name`"),
         ];
         assert_eq!(spelled, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    }
+
+    #[test]
+    fn dialects_by_rows_are_the_first_and_all_whose_engines_keep_rows() {
+        assert_eq!(Dialect::ALL[..4], Dialect::BY_ROWS);
+        for engine in Engine::ALL {
+            assert_eq!(engine.is_by_columns(), !Dialect::BY_ROWS.contains(&engine.dialect()), "{engine:?}");
+        }
     }
 
     #[test]

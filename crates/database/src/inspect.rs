@@ -52,7 +52,8 @@ pub struct Inspected {
 /// Those of [`Session::open`], and when the session is lost. What the server does not tell is part of the answer.
 pub async fn inspect(url: &Url) -> Result<Option<Inspected>, Error> {
     let asked = match &url.0 {
-        Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
+        // Of ClickHouse there is no advice yet.
+        Address::Sqlite(_) | Address::ClickHouse(_) | Address::Fake(_) => return Ok(None),
         Address::Postgres(_) => &postgres::INSPECTED,
         Address::Mysql(_) => &mysql::INSPECTED,
         Address::SqlServer(_) => &sqlserver::INSPECTED,

@@ -8,6 +8,7 @@
 
 mod activity;
 mod batches;
+mod clickhouse;
 mod engine;
 mod error;
 mod fake;

@@ -5,6 +5,7 @@ use std::pin::pin;
 use record::Server;
 use tokio::time::timeout;
 
+use crate::clickhouse::ClickHouseSession;
 use crate::error::{Attempt, Doing, remedy};
 use crate::fake::FakeSession;
 use crate::login::typed;
@@ -47,8 +48,12 @@ enum Opened {
     Postgres(Box<PostgresSession>),
     Mysql(Box<MysqlSession>),
     SqlServer(Box<SqlServerSession>),
+    ClickHouse(Box<ClickHouseSession>),
     Fake(FakeSession),
 }
+
+/// What ClickHouse has not.
+const TRANSACTIONS: &str = "transactions of several statements";
 
 /// How rows are appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,6 +120,11 @@ impl Session {
                 let (session, connection) = soon(url, server.letting_in(), opening).await?;
                 (Opened::SqlServer(Box::new(session)), connection, Some(server.silence))
             }
+            Address::ClickHouse(server) => {
+                let opening = ClickHouseSession::open(server, url.to_string());
+                let (session, connection) = soon(url, server.silence, opening).await?;
+                (Opened::ClickHouse(Box::new(session)), connection, Some(server.silence))
+            }
         };
         Ok(Self { opened, connection, watch: silence.map(|silence| Watch::new(url, silence)) })
     }
@@ -132,7 +142,9 @@ impl Session {
                 session.script(crate::mysql::AS_THE_SERVER_HAS_IT).await?;
                 Ok(session)
             }
-            Address::Postgres(_) | Address::SqlServer(_) | Address::Fake(_) => Self::open(url).await,
+            Address::Postgres(_) | Address::SqlServer(_) | Address::ClickHouse(_) | Address::Fake(_) => {
+                Self::open(url).await
+            }
         }
     }
 
@@ -143,7 +155,7 @@ impl Session {
     pub async fn is_in_transaction(&mut self) -> Result<bool, Error> {
         let asked = match &mut self.opened {
             Opened::Sqlite(session) => return session.is_in_transaction().await,
-            Opened::Fake(_) => return Ok(false),
+            Opened::ClickHouse(_) | Opened::Fake(_) => return Ok(false),
             Opened::Postgres(session) => return Ok(session.is_in_transaction()),
             Opened::Mysql(_) => "SELECT @@in_transaction AS is_open",
             Opened::SqlServer(_) => "SELECT @@TRANCOUNT AS is_open",
@@ -183,6 +195,7 @@ impl Session {
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.script(sql)),
+            Opened::ClickHouse(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::Fake(session) => session.script(sql).await,
         }
     }
@@ -197,6 +210,7 @@ impl Session {
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
+            Opened::ClickHouse(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::Fake(session) => session.execute(sql, parameters).await,
         }
     }
@@ -212,6 +226,7 @@ impl Session {
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
+            Opened::ClickHouse(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::Fake(session) => session.query(sql, parameters).await,
         }
     }
@@ -239,6 +254,9 @@ impl Session {
             Opened::SqlServer(session) => {
                 watched!(self, Doing::Run(sql), session.statement(sql, parameters, sent))
             }
+            Opened::ClickHouse(session) => {
+                watched!(self, Doing::Run(sql), session.statement(sql, parameters, sent))
+            }
             Opened::Fake(session) => session.statement(sql, parameters, sent).await,
         }
     }
@@ -252,6 +270,7 @@ impl Session {
             Opened::Postgres(session) => session.last_code(),
             Opened::Mysql(session) => session.last_code(),
             Opened::SqlServer(session) => session.last_code(),
+            Opened::ClickHouse(session) => session.last_code(),
             Opened::Fake(_) => None,
         }
     }
@@ -266,6 +285,8 @@ impl Session {
             Opened::Sqlite(_) | Opened::Mysql(_) | Opened::SqlServer(_) | Opened::Fake(_) => {
                 self.rollback().await
             }
+            // Nothing can have been begun.
+            Opened::ClickHouse(_) => Ok(()),
         }
     }
 
@@ -318,6 +339,7 @@ impl Session {
             Opened::Sqlite(_) => "SQLite",
             Opened::Mysql(_) => "MySQL",
             Opened::SqlServer(_) => "SQL Server",
+            Opened::ClickHouse(_) => "ClickHouse",
             Opened::Fake(_) => "the fake database",
         };
         Err(Error::Statement(format!("{engine} has no pipelines")))
@@ -333,6 +355,9 @@ impl Session {
             Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.count_rows(sql, parameters)),
             Opened::SqlServer(session) => {
+                watched!(self, Doing::Run(sql), session.count_rows(sql, parameters))
+            }
+            Opened::ClickHouse(session) => {
                 watched!(self, Doing::Run(sql), session.count_rows(sql, parameters))
             }
             Opened::Fake(session) => session.count_rows(sql, parameters).await,
@@ -356,6 +381,7 @@ impl Session {
             Opened::Postgres(session) => session.fold(sql, parameters, state, add).await,
             Opened::Mysql(session) => session.fold(sql, parameters, state, add).await,
             Opened::SqlServer(session) => session.fold(sql, parameters, state, add).await,
+            Opened::ClickHouse(session) => session.fold(sql, parameters, state, add).await,
             Opened::Fake(session) => session.fold(sql, parameters, state, add).await,
         }
     }
@@ -369,6 +395,7 @@ impl Session {
     pub async fn insert(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, Error> {
         match &mut self.opened {
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.insert_one(sql, parameters)),
+            Opened::ClickHouse(session) => Err(session.lacks("ids that a server makes")),
             Opened::Sqlite(_) | Opened::Postgres(_) | Opened::SqlServer(_) | Opened::Fake(_) => {
                 let rows = self.query(sql, parameters).await?;
                 Ok(rows.first().and_then(|row| row.first()).and_then(Value::integer))
@@ -391,6 +418,7 @@ impl Session {
             Opened::SqlServer(session) => {
                 watched!(self, Doing::Run("BEGIN TRANSACTION"), session.begin_transaction())?;
             }
+            Opened::ClickHouse(session) => return Err(session.lacks(TRANSACTIONS)),
             Opened::Fake(session) => session.begin_transaction().await?,
         }
         Ok(Transaction::new(self))
@@ -402,6 +430,7 @@ impl Session {
             Opened::Postgres(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::Mysql(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::SqlServer(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
+            Opened::ClickHouse(session) => Err(session.lacks(TRANSACTIONS)),
             Opened::Fake(session) => session.commit().await,
         }
     }
@@ -412,6 +441,7 @@ impl Session {
             Opened::Postgres(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::Mysql(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::SqlServer(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
+            Opened::ClickHouse(session) => Err(session.lacks(TRANSACTIONS)),
             Opened::Fake(session) => session.rollback().await,
         }
     }
@@ -423,6 +453,8 @@ impl Session {
             Opened::Postgres(session) => session.abandon(),
             Opened::Mysql(session) => session.abandon(),
             Opened::SqlServer(session) => session.abandon(),
+            // None can have been begun.
+            Opened::ClickHouse(_) => {}
             Opened::Fake(session) => session.abandon(),
         }
     }
@@ -448,6 +480,9 @@ impl Session {
                 watched!(self, Doing::Append(table.name), session.append(table, rows, method))
             }
             Opened::SqlServer(session) => {
+                watched!(self, Doing::Append(table.name), session.append(table, rows, method))
+            }
+            Opened::ClickHouse(session) => {
                 watched!(self, Doing::Append(table.name), session.append(table, rows, method))
             }
             Opened::Fake(session) => session.append(table, rows, method).await,
@@ -501,7 +536,11 @@ impl Session {
                 let rows = rows.map(Numbers);
                 watched!(self, Doing::Append(procedure.name), session.call_with_rows(procedure, rows))
             }
-            Opened::Sqlite(_) | Opened::Postgres(_) | Opened::Mysql(_) | Opened::Fake(_) => {
+            Opened::Sqlite(_)
+            | Opened::Postgres(_)
+            | Opened::Mysql(_)
+            | Opened::ClickHouse(_)
+            | Opened::Fake(_) => {
                 let name = procedure.name;
                 Err(Error::Statement(format!(
                     "`{name}` cannot be given rows: only SQL Server has table-valued parameters"
@@ -518,6 +557,7 @@ impl Session {
             Opened::Postgres(_) => PostgresSession::statement_name(method),
             Opened::Mysql(_) => MysqlSession::statement_name(method),
             Opened::SqlServer(_) => SqlServerSession::statement_name(method),
+            Opened::ClickHouse(_) => ClickHouseSession::statement_name(method),
             Opened::Fake(_) => FakeSession::statement_name(method),
         }
     }
@@ -538,6 +578,9 @@ impl Session {
             Opened::SqlServer(session) => {
                 watched!(self, Doing::Run("the queries of its settings"), session.server())
             }
+            Opened::ClickHouse(session) => {
+                watched!(self, Doing::Run("the queries of its settings"), session.server())
+            }
             Opened::Fake(session) => Ok(session.server()),
         }
     }
@@ -556,6 +599,9 @@ impl Session {
             Opened::SqlServer(session) => {
                 watched!(self, Doing::Run("the queries of its sizes"), session.sizes())
             }
+            Opened::ClickHouse(session) => {
+                watched!(self, Doing::Run("the queries of its sizes"), session.sizes())
+            }
             Opened::Fake(session) => session.sizes().await,
         }
     }
@@ -568,6 +614,20 @@ impl Session {
             Opened::Postgres(_) => Dialect::Postgres,
             Opened::Mysql(_) => Dialect::Mysql,
             Opened::SqlServer(_) => Dialect::SqlServer,
+            Opened::ClickHouse(_) => Dialect::ClickHouse,
+        }
+    }
+
+    /// Whether a change of rows is done when it is answered. Of ClickHouse it is a mutation, which servers before 19.11 work on after that.
+    #[must_use]
+    pub fn changes_at_once(&self) -> bool {
+        match &self.opened {
+            Opened::ClickHouse(session) => session.waits_for_mutations(),
+            Opened::Sqlite(_)
+            | Opened::Postgres(_)
+            | Opened::Mysql(_)
+            | Opened::SqlServer(_)
+            | Opened::Fake(_) => true,
         }
     }
 
@@ -593,6 +653,9 @@ impl Session {
                 watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
             }
             Opened::SqlServer(session) => {
+                watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
+            }
+            Opened::ClickHouse(session) => {
                 watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
             }
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 
+use crate::clickhouse::ClickHouseSession;
 use crate::error::{Attempt, Doing, remedy};
 use crate::mysql::MysqlSession;
 use crate::postgres::PostgresSession;
@@ -170,6 +171,10 @@ pub(crate) async fn ask(url: &Url, connection: &Connection) -> Result<bool, Erro
         }
         Address::SqlServer(server) => {
             let (mut session, _) = SqlServerSession::open(server, url.to_string()).await?;
+            session.works_for(connection).await
+        }
+        Address::ClickHouse(server) => {
+            let (mut session, _) = ClickHouseSession::open(server, url.to_string()).await?;
             session.works_for(connection).await
         }
         // They are in this process.

@@ -7,6 +7,7 @@
 //! protocol beyond knowing that the server answers.
 
 mod breaking;
+mod clickhouse;
 mod directory;
 mod error;
 mod instance;
@@ -30,6 +31,7 @@ mod tds_server;
 mod user;
 
 pub use breaking::Filling;
+pub use clickhouse::ClickHouse;
 pub use error::InstanceError;
 pub use instance::{Engine, Instance};
 pub use lab::{FileSystem, KnownLab, Lab, LabError, LabPlace, LabShape, Raid, Throttle, lab_mount_point};

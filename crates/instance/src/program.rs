@@ -29,6 +29,18 @@ pub(crate) fn mariadbd() -> Result<PathBuf, InstanceError> {
     )
 }
 
+/// ClickHouse's server.
+pub(crate) fn clickhouse_server() -> Result<PathBuf, InstanceError> {
+    let packaged = ["/usr/sbin/clickhouse-server", "/usr/bin/clickhouse-server"].map(PathBuf::from);
+    in_path("clickhouse-server").or_else(|| packaged.into_iter().find(|path| path.is_file())).ok_or(
+        InstanceError::NotInstalled {
+            program: "clickhouse-server",
+            searched: "/usr/sbin, /usr/bin",
+            package: "clickhouse-server",
+        },
+    )
+}
+
 /// A version of MySQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MysqlVersion {

@@ -28,6 +28,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
     /// Writes defaults out that a record must tell.
     fn settle(&mut self, _job: &Self::Job) {}
 
+    /// Whether anything of it is drawn; else a seed would say nothing.
+    fn draws(&self) -> bool {
+        true
+    }
+
     /// The seed as given.
     fn seed(&mut self) -> &mut Option<u64>;
 
@@ -59,6 +64,11 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
     /// Whether each trial begins with what its database is loaded with, whatever the trial before wrote, also in one that was taken up.
     fn leaves_as_found() -> bool {
         false
+    }
+
+    /// What takes time besides the phases of a trial, and how much nobody knows beforehand: `to load 1000 messages`.
+    fn besides(_job: &Self::Job) -> Option<String> {
+        None
     }
 
     /// Whether it goes on while its database is broken on purpose, and tells of it.
@@ -122,6 +132,8 @@ pub enum TargetNeeds {
         loaded: bool,
         /// Whether one that somebody else made is used as it is where nothing else is said of one at an address.
         as_it_is: bool,
+        /// Whether one that keeps tables by columns will do.
+        columns: bool,
         /// Whether the fake database will do.
         fake: bool,
         /// An address, for whoever gave none.

@@ -24,6 +24,7 @@ mod placement;
 mod progress;
 mod runs;
 mod session;
+mod space;
 mod spelling;
 mod sqlio;
 mod sqliosim_disk;
@@ -50,6 +51,8 @@ fn main() -> ExitCode {
         sqlio::run(&arguments[1..])
     } else if arguments.get(1).is_some_and(|first| first == runner::PROVES) {
         commands::prove_limits(arguments.get(2))
+    } else if arguments.get(1).is_some_and(|first| first == workload::tables::CHANGES) {
+        commands::change_table()
     } else {
         match prony(&arguments) {
             Ok(result) => result,

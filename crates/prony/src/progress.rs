@@ -176,12 +176,17 @@ impl Progress {
     fn interval(&mut self, interval: &Interval) {
         let phase = log::phase(interval.phase);
         let now_s = self.now_s();
+        // Figures of a second that nobody sees are not made: each is a histogram more beside a load that needs the processor.
+        let is_shown = self.is_shown();
         let Some(current) = &mut self.current else { return };
+        current.measured.add(interval);
+        current.left_s = (current.end_s - interval.end_s).max(0.0);
+        if !is_shown {
+            return;
+        }
         let mut second = Window::new(current.main.clone());
         second.add(&Interval { phase: Phase::Measure, ..interval.clone() });
-        current.measured.add(interval);
         let away = current.away.as_ref().map_or_else(String::new, |mark| away(mark, interval.end_s));
-        current.left_s = (current.end_s - interval.end_s).max(0.0);
         let text = match interval.phase {
             Phase::Drain => {
                 let left = comma(&self.left.told(None, now_s));
@@ -225,11 +230,16 @@ impl Progress {
         }
     }
 
+    /// Whether text that replaces itself would be seen now.
+    fn is_shown(&self) -> bool {
+        self.live.is_some() || self.last_plain.elapsed() >= PLAIN_EVERY
+    }
+
     /// Text that replaces itself on a terminal, and is printed now and then elsewhere.
     fn moving(&mut self, text: &str, is_last: bool) {
         match &self.live {
             Some(bar) => bar.set_message(shown(text).into_owned()),
-            None if is_last || self.last_plain.elapsed() >= PLAIN_EVERY => {
+            None if is_last || self.is_shown() => {
                 announce!("{text}");
                 self.last_plain = Instant::now();
             }

@@ -17,7 +17,7 @@ use crate::arguments::{Format, Output};
 use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, config, interrupt, laboratory, memory, spelling, terminal};
+use crate::{commands, config, interrupt, laboratory, memory, space, spelling, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -40,6 +40,7 @@ pub(crate) fn run_with(
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     // Before anything is touched: mistakes end here and leave no results directory.
     memory::check_plan(&plan)?;
+    space::check_plan(study, &plan)?;
     laboratory::within(study, |lab| {
         let survey = survey(study, &mut plan)?;
         let context = runner::Context { lab: lab.cloned(), ..context(labels.clone())? };

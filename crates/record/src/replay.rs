@@ -83,7 +83,7 @@ pub struct ShapeInUse {
     pub statements: u64,
 }
 
-/// What became of the statements of a replay, warm-up and drain included: they are answered, failed, unanswered, or were not sent.
+/// What became of the statements of a replay, warm-up and drain included: they are answered, failed, unanswered, not sent, or were not due yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplayOutcome {
     /// Statements that succeeded.
@@ -94,6 +94,12 @@ pub struct ReplayOutcome {
     pub unanswered: u64,
     /// Statements that were not sent: the load was over, a session stopped, or its connection broke within their transaction.
     pub unsent: u64,
+    /// Statements that were not due yet when the load was ended before its time.
+    #[serde(default)]
+    pub not_due: u64,
+    /// Transactions that were open when the load was over, the rest of which was not due: they were undone.
+    #[serde(default)]
+    pub cut_transactions: u64,
     /// Errors by the server's code, the most frequent first.
     pub errors: Vec<CodedErrors>,
     /// The most that a statement was sent after it was due, because its session still waited for the one before, in milliseconds.

@@ -123,6 +123,87 @@ pub struct TableSize {
     pub memory_bytes: Option<u64>,
 }
 
+/// What was killed with -9 under a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Killed {
+    /// Every process of the server.
+    Server,
+    /// The program that had the database within it.
+    Program,
+}
+
+/// What of a table was there once what held it was killed in the midst of changes, and came back. A change is one update or one insert of
+/// a row, committed by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crash {
+    /// What was killed.
+    pub killed: Killed,
+    /// Clients that changed rows.
+    pub clients: u32,
+    /// Whether a commit was to survive a loss of power, by what engine, server and settings promise.
+    pub is_durable: bool,
+    /// Rows before: those that were loaded, and the acknowledged inserts.
+    pub rows_before: u64,
+    /// Rows afterwards.
+    pub rows_after: u64,
+    /// Changes that were acknowledged before the end.
+    pub acknowledged: u64,
+    /// Of these, the ones that were not there afterwards.
+    pub lost: u64,
+    /// How long before the kill the oldest of the lost ones was acknowledged, in seconds; none where nothing was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_oldest_s: Option<f64>,
+    /// Changes that had no answer, and were there.
+    pub unanswered_there: u64,
+    /// Changes that had no answer, and were not there.
+    pub unanswered_gone: u64,
+    /// Time from the kill until the table answered again, in seconds.
+    pub back_s: f64,
+    /// What was there that nobody had put there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<String>,
+}
+
+impl Crash {
+    /// Acknowledged changes that were there afterwards.
+    #[must_use]
+    pub fn survived(&self) -> u64 {
+        self.acknowledged.saturating_sub(self.lost)
+    }
+
+    /// Loaded rows and acknowledged inserts that were not there afterwards; no less than none, since inserts without an answer may be.
+    #[must_use]
+    pub fn rows_gone(&self) -> u64 {
+        self.rows_before.saturating_sub(self.rows_after)
+    }
+
+    /// What was promised and not held, if so.
+    #[must_use]
+    pub fn broken(&self) -> Option<String> {
+        if let Some(wrong) = &self.wrong {
+            return Some(format!("after a kill with -9 {wrong}"));
+        }
+        let lost = self.is_durable && (self.lost > 0 || self.rows_gone() > 0);
+        lost.then(|| {
+            format!(
+                "commits are to be durable, and after a kill with -9 {} of {} acknowledged changes were lost, with {} of {} rows there",
+                self.lost, self.acknowledged, self.rows_after, self.rows_before
+            )
+        })
+    }
+}
+
+/// Whether it was tried what of a table survives a kill.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Survival {
+    /// It was, and that came of it.
+    Tried(Crash),
+    /// It was not, for this reason: a sentence without its end.
+    NotTried(String),
+}
+
 /// What became of a trial of a table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TablesOutcome {
@@ -142,6 +223,9 @@ pub struct TablesOutcome {
     /// Point updates whose answer was lost with the connection: whether they were done is not known.
     #[serde(default)]
     pub unanswered: u64,
+    /// What survived a kill; none of a trial that ended before, or was run before that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<Survival>,
     /// Clients that stopped before the end, and why: a sentence each.
     #[serde(default)]
     pub stopped: Vec<String>,
@@ -160,6 +244,15 @@ impl TablesOutcome {
         self.operations.iter().find(|timed| timed.operation == operation)
     }
 
+    /// What a kill left of it, if that was tried.
+    #[must_use]
+    pub fn crash(&self) -> Option<&Crash> {
+        match &self.survival {
+            Some(Survival::Tried(crash)) => Some(crash),
+            Some(Survival::NotTried(_)) | None => None,
+        }
+    }
+
     /// The marks that follow from it.
     pub(crate) fn marks(&self) -> Vec<Mark> {
         self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage)).collect()
@@ -169,5 +262,35 @@ impl TablesOutcome {
 impl From<TablesOutcome> for Outcome {
     fn from(outcome: TablesOutcome) -> Self {
         Self::Tables(Box::new(outcome))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_promised_and_lost_is_broken_and_what_was_not_promised_is_not() {
+        let crash = |is_durable, lost, rows_after| Crash {
+            killed: Killed::Server,
+            clients: 2,
+            is_durable,
+            rows_before: 110,
+            rows_after,
+            acknowledged: 20,
+            lost,
+            lost_oldest_s: None,
+            unanswered_there: 0,
+            unanswered_gone: 2,
+            back_s: 1.0,
+            wrong: None,
+        };
+        assert_eq!(crash(true, 0, 111).broken(), None);
+        assert_eq!(crash(false, 20, 0).broken(), None);
+        assert!(crash(true, 3, 110).broken().unwrap().contains("3 of 20 acknowledged changes were lost"));
+        assert!(crash(true, 0, 100).broken().unwrap().contains("100 of 110 rows"));
+        let wrong = Some("the row with key 3 has an amount of 7".to_owned());
+        assert!(Crash { wrong, ..crash(false, 0, 110) }.broken().unwrap().contains("key 3"));
+        assert_eq!((crash(false, 20, 0).survived(), crash(false, 20, 0).rows_gone()), (0, 110));
     }
 }

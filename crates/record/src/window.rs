@@ -114,7 +114,8 @@ impl Window {
     /// Operations a second; none of an empty window.
     #[must_use]
     pub fn rate_per_s(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.operations().count as f64 / self.seconds)
+        let count = || self.main.among(&self.operations).map(|(_, operation)| operation.count).sum::<u64>();
+        (self.seconds > 0.0).then(|| count() as f64 / self.seconds)
     }
 
     /// Share (0–1) of a core that the busiest load thread used on average.

@@ -152,6 +152,11 @@ pub(crate) trait Shown: Sync {
 
     fn limits(&self) -> &'static Limits;
 
+    /// What to do against operations of a trial that are sent late; none where that is judged otherwise.
+    fn late_remedy(&self, _: &Trial) -> Option<&'static str> {
+        self.limits().late_remedy
+    }
+
     /// What was measured.
     fn findings(&self, report: &Report) -> Vec<Verdict>;
 

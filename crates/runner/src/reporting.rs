@@ -29,11 +29,25 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
 
 /// Refuses a database that holds other messages.
 fn taken_up(job: &Job, own: &Own, asked: &Asked<'_>) -> Result<(), RunError> {
-    let looking = async { reporting::standing(&mut own.lease().session().await?).await };
-    let found = asked.runtime.block_on(waiting::unless_stopped(asked.stop, looking));
-    let found = found.ok_or_else(|| RunError::Interrupted(String::new()))??;
-    if found == Some(job.standing) {
+    let looking = async {
+        let mut session = own.lease().session().await?;
+        let found = reporting::standing(&mut session).await?;
+        let are_indexed = found.is_some() && reporting::are_indexed(&mut session).await?;
+        Ok::<_, Error>((found, are_indexed))
+    };
+    let looked = asked.runtime.block_on(waiting::unless_stopped(asked.stop, looking));
+    let (found, are_indexed) = looked.ok_or_else(|| RunError::Interrupted(String::new()))??;
+    if found == Some(job.standing) && are_indexed {
         return Ok(());
+    }
+    if found == Some(job.standing) {
+        return Err(Error::NoDatabase(format!(
+            "{} holds the messages that are asked for and not the index messages_sent that prony made: make it again, or replace the \
+             database with {}",
+            asked.wanted.place(),
+            Parameter::new("target.database.existing").of(Existing::Replace.name())
+        ))
+        .into());
     }
     let holds =
         found.map_or_else(|| "no messages whose load came to its end".to_owned(), |found| found.to_string());

@@ -140,8 +140,13 @@ fn invalid_because(
     if measured.operations().count == 0 {
         let why =
             outcome.first_failure.as_ref().map(|failure| format!(" (the first that failed: {failure})"));
+        let remedy = match &outcome.replay {
+            None => "measure longer",
+            // Its log says when they begin.
+            Some(_) => "replay a longer part of the log, or without a warm-up",
+        };
         reasons.push(format!(
-            "no transaction was finished within the measured window{}; measure longer",
+            "no transaction was finished within the measured window{}; {remedy}",
             why.unwrap_or_default()
         ));
     }
@@ -199,6 +204,9 @@ mod tests {
         let failed = ScriptOutcome { first_failure: Some("deadlock".to_owned()), ..ScriptOutcome::default() };
         let told = invalid_because(&failed, &[], &windows::measured(0, 500, None), false).unwrap();
         assert!(told.contains("measure longer") && told.contains("deadlock"), "{told}");
+        let replayed = ScriptOutcome { replay: Some(record::ReplayOutcome::default()), ..failed };
+        let told = invalid_because(&replayed, &[], &windows::measured(0, 500, None), true).unwrap();
+        assert!(told.contains("part of the log") && !told.contains("measure longer"), "{told}");
         assert_eq!(invalid_because(&ScriptOutcome::default(), &[], &measured(), false), None);
     }
 }

@@ -41,11 +41,11 @@ pub(crate) async fn lies(own: &Own, stop: &AtomicBool) -> Lies {
             Lies { data: url.file().map(Path::to_owned).ok_or_else(untold), log: None, process: None }
         }
         Engine::Fake => Lies { data: Err(untold()), log: None, process: None },
-        Engine::Postgres | Engine::Mysql | Engine::SqlServer if !url.is_local() => {
+        Engine::Postgres | Engine::Mysql | Engine::SqlServer | Engine::ClickHouse if !url.is_local() => {
             let elsewhere = || "the database is on another machine".to_owned();
             Lies { data: Err(elsewhere()), log: None, process: Some(Err(elsewhere())) }
         }
-        Engine::Postgres | Engine::Mysql | Engine::SqlServer => {
+        Engine::Postgres | Engine::Mysql | Engine::SqlServer | Engine::ClickHouse => {
             let told = waiting::unless_stopped(stop, told(own)).await.flatten();
             told.unwrap_or_else(|| Lies { data: Err(untold()), log: None, process: Some(Err(untold())) })
         }
@@ -60,8 +60,8 @@ async fn told(own: &Own) -> Option<Lies> {
     let process = match own.url().engine() {
         Engine::Postgres => Some(data.join("postmaster.pid")),
         Engine::Mysql => pid_file(&mut session).await.map(|file| data.join(file)),
-        // SQL Server tells a number that on Linux is none of the kernel's.
-        Engine::Sqlite | Engine::SqlServer | Engine::Fake => None,
+        // ClickHouse tells none; SQL Server tells a number that on Linux is none of the kernel's.
+        Engine::Sqlite | Engine::SqlServer | Engine::ClickHouse | Engine::Fake => None,
     };
     let process = process.ok_or_else(|| "the server does not tell its process".to_owned());
     let log = server.log_directory.and_then(|log| apart(&data, Path::new(&log)));

@@ -521,6 +521,11 @@ impl Targets {
         files
     }
 
+    /// Servers that were started, and this program once more.
+    pub(crate) fn started(&mut self) -> &mut StartedServers {
+        &mut self.servers
+    }
+
     /// The databases of a trial, in the order given.
     pub(crate) fn databases_of(&mut self, trial: &Trial) -> Vec<&mut Held> {
         let wanted = trial.databases();

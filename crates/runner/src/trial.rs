@@ -72,6 +72,16 @@ impl Trials<'_, '_> {
         servers.filter_map(|(name, file)| Some((name, file.ok()?))).collect()
     }
 
+    /// The servers that a trial loads, and what reads them beside the load.
+    fn servers_beside(&self, trial: &Trial, record: &TrialRecord) -> Servers {
+        Servers {
+            processes: self.servers_of(trial),
+            looked_at: self.targets.looked_at(trial),
+            in_process: self.targets.in_process(trial),
+            groups: Cell::new(self.targets.sampler(&record.servers)),
+        }
+    }
+
     /// Makes the servers and databases of a trial ready; if a server that was started cannot be what it asks for, the trial has failed.
     pub(crate) fn ready(&mut self, trial: &Trial, number: u32) -> Result<Result<Ready, State>, RunError> {
         let lifting = self.targets.lifting();
@@ -100,12 +110,7 @@ impl Trials<'_, '_> {
         record.parameters = work.any().parameters();
         record.planned_s = Some(planned_s(work));
         self.tell(&Event::TrialStarted(record.clone()))?;
-        let servers = Servers {
-            processes: self.servers_of(trial),
-            looked_at: self.targets.looked_at(trial),
-            in_process: self.targets.in_process(trial),
-            groups: Cell::new(self.targets.sampler(&record.servers)),
-        };
+        let servers = self.servers_beside(trial, &record);
         let mut course = Course::new(record, &trial.target, &servers);
         course.is_as_before = self.is_as_before;
         let mut told = Ok(());
@@ -136,9 +141,16 @@ impl Trials<'_, '_> {
         for event in last {
             self.tell(&event)?;
         }
-        let out_of_memory = self.targets.add_use(&mut record.servers);
         record.faults = faults.done();
-        conclude(&mut record, result, &measured, self.stopped());
+        self.conclude(&mut record, result, &measured);
+        self.tell(&Event::TrialFinished(record.clone()))?;
+        Ok(Ran { record, measured, samples })
+    }
+
+    /// Says how a trial ended, by what its workload, its faults and its servers came to.
+    fn conclude(&mut self, record: &mut TrialRecord, result: Result<Outcome, String>, measured: &Window) {
+        let out_of_memory = self.targets.add_use(&mut record.servers);
+        conclude(record, result, measured, self.stopped());
         if let Some(why) = faults::failed(&record.faults).filter(|_| record.state == State::Complete) {
             (record.state, record.reason) = (State::Failed, Some(why));
         }
@@ -147,8 +159,6 @@ impl Trials<'_, '_> {
             let state = if record.state == State::Complete { State::Invalid } else { record.state };
             (record.state, record.reason) = (state, Some(reason));
         }
-        self.tell(&Event::TrialFinished(record.clone()))?;
-        Ok(Ran { record, measured, samples })
     }
 }
 

@@ -49,7 +49,8 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
             }
             Work::Tables(asked) => {
                 for url in &urls {
-                    workload::tables::check(&asked.job, url.engine().dialect())?;
+                    let can_be_killed = is_started(url) || url.engine().is_file();
+                    workload::tables::check(&asked.job, url.engine().dialect(), can_be_killed)?;
                 }
             }
         }
@@ -80,9 +81,8 @@ pub(crate) fn ready(
     tell: &mut Tell<'_>,
 ) -> Result<(Own, Option<Loaded>), RunError> {
     match work {
-        Work::Disk(_) | Work::Historian(_) | Work::Register(_) | Work::Tables(_) => {
-            Ok((database.make(tell)?, None))
-        }
+        Work::Disk(_) | Work::Historian(_) | Work::Register(_) => Ok((database.make(tell)?, None)),
+        Work::Tables(_) => Ok((tables::ready(database, tell)?, None)),
         Work::Orders(asked) => orders::ready(&asked.job, database, tell),
         Work::Script(asked) => Ok((script::ready(&asked.job, database, tell)?, None)),
         Work::Reporting(asked) => Ok((reporting::ready(&asked.job, database, tell)?, None)),
@@ -116,7 +116,7 @@ pub(crate) fn run(
         Work::Register(asked) => register::run(&asked.job, targets.databases_of(trial), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
-        Work::Tables(asked) => tables::run(&asked.job, targets.databases_of(trial), stop, on_progress)
+        Work::Tables(asked) => tables::run(&asked.job, (trial, targets), stop, on_progress)
             .map(Into::into)
             .map_err(|error| error.to_string()),
     }

@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::study::Study;
+use crate::target::Pair;
 
 /// The mistakes of a study whose target is a directory.
 fn mistakes(text: &str) -> String {

@@ -139,6 +139,10 @@ impl Visitor for Wanted<'_> {
 
     fn of<W: Known>(self) -> Self::Of {
         let mut settings: W = at(self.study, self.configuration, self.combination)?;
+        if settings.seed().is_some() && !settings.draws() {
+            let problem = "has no effect here, where nothing is drawn: leave it out".to_owned();
+            return Err(StudyErrors(vec![in_parameter(W::NAME, "seed", problem)]));
+        }
         settings.seed().get_or_insert(self.study.seed);
         if let Some(search) = &self.study.search {
             search.check(&settings)?;

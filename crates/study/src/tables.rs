@@ -3,7 +3,7 @@
 use database::Dialect;
 use load::Workload;
 use toml::Value;
-use workload::tables::{Settings, kinds_of};
+use workload::tables::{Access, Settings, kinds_of};
 
 use crate::axis::Axis;
 use crate::study::{Order, Study};
@@ -17,7 +17,9 @@ impl Study {
         study.title = "Kinds of tables".to_owned();
         study.slug = "tables".to_owned();
         study.target = target.into();
-        study.workload.tables = Some(Settings::default());
+        let access = Access::usual(dialect);
+        study.workload.tables =
+            Some(Settings { access: (access != Access::default()).then_some(access), ..Settings::default() });
         (study.compare, study.order) = (true, Order::Blocks);
         study.axis = vec![Axis {
             key: "workload.tables.kind".to_owned(),
@@ -89,5 +91,18 @@ mod tests {
         };
         study.axis.push(axis);
         assert_eq!(Plan::of(&study).unwrap().trials.len(), 10);
+    }
+
+    /// What a page tells its readers to write.
+    #[test]
+    fn rows_of_one_engine_are_set_against_columns_of_another() {
+        let page = include_str!("../../../studies/primequest-columnstore.md");
+        let lines = page.lines().skip_while(|line| !line.starts_with("    title"));
+        let text: Vec<&str> = lines.take_while(|line| line.starts_with("    ")).map(str::trim).collect();
+        let plan = Plan::of(&Study::from_toml(&text.join("\n")).unwrap()).unwrap();
+        let databases: std::collections::BTreeSet<String> =
+            plan.databases().iter().map(|(database, ..)| database.url.to_string()).collect();
+        let expected = ["clickhouse://me@localhost/default", "postgres://me@localhost/postgres"];
+        assert_eq!(databases.into_iter().collect::<Vec<String>>(), expected);
     }
 }

@@ -112,7 +112,7 @@ fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
 }
 
 fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
-    let TargetNeeds::Databases { who, most, loaded, as_it_is, fake, such_as, .. } = needs else {
+    let TargetNeeds::Databases { who, most, loaded, as_it_is, .. } = needs else {
         return Vec::new();
     };
     let wanted = target.wanted(needs);
@@ -130,11 +130,7 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
             errors.extend(check_laid(database, &own));
         }
     }
-    if let Some(database) = wanted.iter().find(|database| !fake && database.url.fake().is_some()) {
-        let problem =
-            format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", database.url);
-        errors.push(mistake(DATABASE, problem));
-    }
+    errors.extend(of_no_use(&wanted, needs));
     if let Some(most) = most.filter(|&most| wanted.len() > most) {
         let takes = if most == 1 { "one".to_owned() } else { most.to_string() };
         errors.push(mistake(DATABASE, format!("are {} databases, and {who} takes {takes}", wanted.len())));
@@ -158,6 +154,24 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
         ));
     }
     errors
+}
+
+/// Databases of engines that a workload does nothing with: the fake, and one that keeps tables by columns.
+fn of_no_use(wanted: &[WantedDatabase], needs: TargetNeeds) -> Vec<StudyError> {
+    let TargetNeeds::Databases { who, columns, fake, such_as, .. } = needs else { return Vec::new() };
+    let is_fake = wanted.iter().find(|database| !fake && database.url.fake().is_some());
+    let is_fake = is_fake.map(|found| {
+        format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", found.url)
+    });
+    let by_columns = wanted.iter().find(|database| !columns && database.url.engine().is_by_columns());
+    let by_columns = by_columns.map(|found| {
+        let name = found.url.engine().dialect().name();
+        format!(
+            "{} is no database for {who}, and {name} one for kinds of tables alone: give another, such as \"{such_as}\"",
+            found.url
+        )
+    });
+    is_fake.into_iter().chain(by_columns).map(|problem| mistake(DATABASE, problem)).collect()
 }
 
 /// Servers that no database is on, while they have their share of the limits.
@@ -471,6 +485,24 @@ mod tests {
         };
         assert!(of(["deletion", "snapshot"]).contains("has a snapshot in some trials and not in others"));
         assert_eq!(of(["deletion", "backup"]), "Some(Backup)", "also where the first trial asks for none");
+    }
+
+    /// What a workload asks of rows, such an engine has not; and no statement of theirs is made for it.
+    #[test]
+    fn an_engine_that_keeps_tables_by_columns_is_refused_by_name_for_all_but_tables() {
+        let at = "database = \"clickhouse://me@h/x\"";
+        let database = |rest: &str| format!("database = {{ at = \"clickhouse://me@h/x\"{rest} }}");
+        assert_eq!(told("tables", at), "");
+        for workload in ["historian", "orders", "register", "reporting"] {
+            for target in [at.to_owned(), database(", count = 1"), database(", existing = \"replace\"")] {
+                let told = told(workload, &target);
+                let says = "clickhouse://me@h/x is no database for";
+                assert!(
+                    told.contains(says) && told.contains("ClickHouse one for kinds of tables alone"),
+                    "{workload}: {told}"
+                );
+            }
+        }
     }
 
     /// They were found when the study had begun, or never: one file under two names was two databases.

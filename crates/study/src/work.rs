@@ -161,6 +161,9 @@ pub trait AnyWork {
     /// Whether a trial leaves its database as it found it.
     fn leaves_as_found(&self) -> bool;
 
+    /// What takes time besides its phases.
+    fn besides(&self) -> Option<String>;
+
     /// Whether it goes on while its database is broken on purpose.
     fn endures_faults(&self) -> bool;
 
@@ -232,6 +235,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn leaves_as_found(&self) -> bool {
         W::leaves_as_found()
+    }
+
+    fn besides(&self) -> Option<String> {
+        W::besides(&self.job)
     }
 
     fn endures_faults(&self) -> bool {

@@ -66,6 +66,12 @@ const fn has_at(file: &str, at: usize, text: &str) -> bool {
     true
 }
 
+/// A dialect of an engine that keeps tables by columns: a plan has one for those workloads alone that say so
+/// (`TargetNeeds::Databases::columns`).
+pub(crate) const fn by_columns() -> ! {
+    panic!("the plan refused an engine that keeps tables by columns")
+}
+
 /// Tests that every dialect has every statement that any has, or lacks it by the list, and that `code` uses each.
 #[cfg(test)]
 pub(crate) fn check_files(

@@ -267,7 +267,7 @@ impl Login {
 pub(crate) fn typed(url: &Url) -> Result<Option<Url>, String> {
     let mut with = url.clone();
     let (file, password, user) = match &mut with.0 {
-        Address::Postgres(server) | Address::Mysql(server) => {
+        Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
             (&mut server.password_file, &mut server.password, &server.user)
         }
         Address::SqlServer(server) => (&mut server.password_file, &mut server.password, &server.user),

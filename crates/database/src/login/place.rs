@@ -24,7 +24,11 @@ pub(super) fn located(mut url: Url, around: &Surroundings) -> Result<Url, UrlErr
     match &mut url.0 {
         Address::Postgres(server) => of_postgres(server, around)?,
         Address::Mysql(server) if server.is_open => of_mysql(server, around)?,
-        Address::Mysql(_) | Address::Sqlite(_) | Address::SqlServer(_) | Address::Fake(_) => {}
+        Address::Mysql(_)
+        | Address::Sqlite(_)
+        | Address::SqlServer(_)
+        | Address::ClickHouse(_)
+        | Address::Fake(_) => {}
     }
     Ok(url)
 }

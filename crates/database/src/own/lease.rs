@@ -71,9 +71,14 @@ impl Lease {
         match (&self.url.0, &self.file) {
             (Address::Sqlite(_), Some(file)) => Box::pin(file.session(&self.url, &self.run)).await,
             (Address::Fake(_), _) => Box::pin(Session::open(&self.url)).await,
-            (Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_), _) => {
-                Box::pin(server::session(&self.url, &self.name, &self.run)).await
-            }
+            (
+                Address::Sqlite(_)
+                | Address::Postgres(_)
+                | Address::Mysql(_)
+                | Address::SqlServer(_)
+                | Address::ClickHouse(_),
+                _,
+            ) => Box::pin(server::session(&self.url, &self.name, &self.run)).await,
         }
     }
 }

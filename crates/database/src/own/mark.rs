@@ -12,16 +12,23 @@ const MAKE: &str = "CREATE TABLE {table} (tool varchar(40) NOT NULL, \
     is_transient smallint NOT NULL); INSERT INTO {table} (tool, made_by, held_by, is_transient) \
     VALUES ('prony', '{made_by}', '{held_by}', {is_transient})";
 
+/// The same on ClickHouse, where the last row counts: rows are changed by nothing that is done when it is answered.
+const MAKE_ON_CLICKHOUSE: &str = "CREATE TABLE {table} (number UInt64, tool String, created_at DateTime DEFAULT now(), \
+    made_by String, held_by String, is_transient UInt8) ENGINE = MergeTree ORDER BY number;\n\
+    INSERT INTO {table} (number, tool, made_by, held_by, is_transient) \
+    VALUES (0, 'prony', '{made_by}', '{held_by}', {is_transient})";
+
 /// The statements that make a mark, as a table of this name.
 pub(super) fn made(dialect: Dialect, table: &str, mark: &Mark) -> String {
-    let moment = match dialect {
-        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => "timestamp",
+    let (make, moment) = match dialect {
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => (MAKE, "timestamp"),
         // There a timestamp is none of a time.
-        Dialect::SqlServer => "datetime2",
+        Dialect::SqlServer => (MAKE, "datetime2"),
+        Dialect::ClickHouse => (MAKE_ON_CLICKHOUSE, ""),
     };
     let is_transient = if mark.is_transient { "1" } else { "0" };
     filled(
-        MAKE,
+        make,
         &[
             ("table", table),
             ("moment", moment),
@@ -38,6 +45,9 @@ fn count_marks(dialect: Dialect) -> &'static str {
         Dialect::Postgres => postgres::ADMINISTRATION.count_marks,
         Dialect::Mysql => mysql::ADMINISTRATION.count_marks,
         Dialect::SqlServer => sqlserver::ADMINISTRATION.count_marks,
+        Dialect::ClickHouse => {
+            "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'prony_mark'"
+        }
     }
 }
 
@@ -46,6 +56,9 @@ pub(super) const TABLE: &str = "prony_mark";
 
 /// What a true mark says.
 const READ: &str = "SELECT made_by, held_by, is_transient FROM prony_mark WHERE tool = 'prony'";
+/// The same where the last row counts.
+const READ_LAST: &str =
+    "SELECT made_by, held_by, is_transient FROM prony_mark WHERE tool = 'prony' ORDER BY number DESC LIMIT 1";
 /// Rows of a mark as older versions made it, which names no run.
 const COUNT_OLD: &str = "SELECT count(*) FROM prony_mark WHERE tool = 'prony'";
 
@@ -60,7 +73,8 @@ pub(super) async fn read(session: &mut Session) -> Result<Option<Mark>, Error> {
     if session.query(count_marks(session.dialect()), &[]).await? != one {
         return Ok(None);
     }
-    match session.query(READ, &[]).await {
+    let read = if session.dialect() == Dialect::ClickHouse { READ_LAST } else { READ };
+    match session.query(read, &[]).await {
         Ok(rows) => Ok(mark(&rows)),
         Err(Error::Statement(_)) => {
             let is_old = session.query(COUNT_OLD, &[]).await? == one;
@@ -72,7 +86,11 @@ pub(super) async fn read(session: &mut Session) -> Result<Option<Mark>, Error> {
 
 /// Whether the database of a session is the one that a run holds.
 pub(super) async fn is_held_by(session: &mut Session, run: &RunId) -> Result<bool, Error> {
-    let sql = format!("SELECT count(*) FROM prony_mark WHERE held_by = '{run}'");
+    let last = match session.dialect() {
+        Dialect::ClickHouse => " AND number = (SELECT max(number) FROM prony_mark)",
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => "",
+    };
+    let sql = format!("SELECT count(*) FROM prony_mark WHERE held_by = '{run}'{last}");
     match session.query(&sql, &[]).await {
         Err(Error::Statement(_)) => Ok(false),
         other => Ok(other? == [[Value::I64(1)]]),
@@ -107,6 +125,14 @@ pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Re
     let add_column = match session.dialect() {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => "ALTER TABLE prony_mark ADD COLUMN {column}",
         Dialect::SqlServer => "ALTER TABLE prony_mark ADD {column}",
+        Dialect::ClickHouse => {
+            let sql = format!(
+                "INSERT INTO prony_mark (number, tool, made_by, held_by, is_transient) \
+                 SELECT number + 1, tool, made_by, '{run}', if(made_by = '{run}', is_transient, 0) \
+                 FROM prony_mark ORDER BY number DESC LIMIT 1"
+            );
+            return session.script(&sql).await;
+        }
     };
     for column in columns {
         // It may be there from a run that was killed between two of them; if it is not, the next statement says so.

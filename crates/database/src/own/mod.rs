@@ -11,6 +11,7 @@ mod keeper;
 mod layout;
 mod lease;
 mod mark;
+mod marked;
 mod renaming;
 mod server;
 
@@ -51,6 +52,7 @@ pub struct Own {
 enum Hold {
     File(file::Hold),
     Server(server::Hold),
+    Marked(marked::Hold),
     Fake(FakeHold),
     /// Nothing: it is somebody else's, and used as it is.
     Others,
@@ -86,7 +88,7 @@ impl Own {
         if claim.existing == Existing::AsItIs {
             return Self::of_others(url, claim, layout).await;
         }
-        if *layout != Layout::default() && (url.file().is_some() || url.fake().is_some()) {
+        if *layout != Layout::default() && !takes_layouts(url) {
             return Err(layout::without(url.engine().dialect()));
         }
         let (name, was_there, hold) = match &url.0 {
@@ -102,6 +104,11 @@ impl Own {
             Address::Mysql(_) => on_server(&mysql::ADMINISTRATION, (url, name), claim, layout).await?,
             Address::SqlServer(_) => {
                 on_server(&sqlserver::ADMINISTRATION, (url, name), claim, layout).await?
+            }
+            Address::ClickHouse(_) => {
+                check_name(name)?;
+                let (hold, was_there) = marked::make(url, name, claim).await?;
+                (name.to_owned(), was_there, Hold::Marked(hold))
             }
         };
         let url = url.with_database(&name);
@@ -149,7 +156,7 @@ impl Own {
     pub fn lease(&self) -> Lease {
         let file = match &*self.hold {
             Hold::File(hold) => Some(hold.leased()),
-            Hold::Server(_) | Hold::Fake(_) | Hold::Others => None,
+            Hold::Server(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => None,
         };
         let is_others = matches!(*self.hold, Hold::Others);
         Lease::new((&self.url, &self.name), &self.claim.run, file, is_others)
@@ -162,7 +169,7 @@ impl Own {
     pub async fn session(&self) -> Result<Session, Error> {
         match &*self.hold {
             Hold::File(hold) => hold.check_held(&self.claim.run).await?,
-            Hold::Server(_) | Hold::Fake(_) | Hold::Others => {}
+            Hold::Server(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => {}
         }
         self.lease().session().await
     }
@@ -176,6 +183,7 @@ impl Own {
         match &*self.hold {
             Hold::File(hold) => hold.is_held(&self.claim.run).await,
             Hold::Server(hold) => hold.is_held(&self.claim.run).await,
+            Hold::Marked(hold) => hold.is_held(&self.claim.run).await,
             Hold::Fake(_) | Hold::Others => Ok(Held::Held),
         }
     }
@@ -187,8 +195,12 @@ impl Own {
     pub async fn set(&self, layout: &Layout) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.set(layout).await,
-            Hold::File(_) | Hold::Fake(_) | Hold::Others if *layout == Layout::default() => Ok(()),
-            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
+            Hold::File(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others
+                if *layout == Layout::default() =>
+            {
+                Ok(())
+            }
+            Hold::File(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -199,7 +211,7 @@ impl Own {
     pub async fn save(&self, how: Saving) -> Result<Saved, Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.save(how, &self.claim.run).await,
-            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
+            Hold::File(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -210,7 +222,7 @@ impl Own {
     pub async fn restore(&self, saved: &Saved) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.restore(saved, &self.claim.run).await,
-            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
+            Hold::File(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -221,7 +233,7 @@ impl Own {
     pub async fn forget_saved(&self) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.forget_saved().await,
-            Hold::File(_) | Hold::Fake(_) | Hold::Others => Ok(()),
+            Hold::File(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => Ok(()),
         }
     }
 
@@ -232,7 +244,7 @@ impl Own {
     pub async fn cool(&self) -> Result<(), Error> {
         match &*self.hold {
             Hold::Server(hold) => hold.cool().await,
-            Hold::File(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
+            Hold::File(_) | Hold::Marked(_) | Hold::Fake(_) | Hold::Others => Err(self.takes_none()),
         }
     }
 
@@ -257,6 +269,7 @@ impl Own {
                 Ok(())
             }
             Hold::Server(hold) => hold.remove(&self.claim.run).await,
+            Hold::Marked(hold) => hold.remove(&self.claim.run).await,
             Hold::Others => Err(self.takes_none()),
         }
     }
@@ -273,7 +286,11 @@ pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<
         }
         _ if existing == Existing::AsItIs => Ok(()),
         Address::Sqlite(path) => file::look(path, existing, instead),
-        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => Ok(()),
+        Address::Fake(_)
+        | Address::Postgres(_)
+        | Address::Mysql(_)
+        | Address::SqlServer(_)
+        | Address::ClickHouse(_) => Ok(()),
     }
 }
 
@@ -299,6 +316,10 @@ pub async fn look_as(url: &Url, name: &str, claim: &Claim) -> Result<bool, Error
         Address::Postgres(_) => &postgres::ADMINISTRATION,
         Address::Mysql(_) => &mysql::ADMINISTRATION,
         Address::SqlServer(_) => &sqlserver::ADMINISTRATION,
+        Address::ClickHouse(_) => {
+            check_name(name)?;
+            return marked::look(url, name, claim).await;
+        }
         Address::Fake(_) => return Ok(false),
     };
     check_name(name)?;
@@ -315,9 +336,19 @@ pub async fn look_inside(url: &Url, name: &str, claim: &Claim) -> Result<Option<
     }
     match &url.0 {
         Address::Sqlite(path) => file::look_inside(path).await.map(Some),
-        Address::Fake(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => {
-            Session::open(&url.with_database(name)).await.map(Some)
-        }
+        Address::Fake(_)
+        | Address::Postgres(_)
+        | Address::Mysql(_)
+        | Address::SqlServer(_)
+        | Address::ClickHouse(_) => Session::open(&url.with_database(name)).await.map(Some),
+    }
+}
+
+/// Whether it is asked of its server how a database may lie.
+fn takes_layouts(url: &Url) -> bool {
+    match &url.0 {
+        Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => true,
+        Address::Sqlite(_) | Address::ClickHouse(_) | Address::Fake(_) => false,
     }
 }
 

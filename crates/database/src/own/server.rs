@@ -278,7 +278,7 @@ pub(super) async fn session(own: &Url, name: &str, run: &RunId) -> Result<Sessio
     }
 }
 
-fn shown(url: &Url, name: &str) -> String {
+pub(super) fn shown(url: &Url, name: &str) -> String {
     format!("the database `{name}` on {}", url.host().unwrap_or_default())
 }
 

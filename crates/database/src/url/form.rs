@@ -90,6 +90,31 @@ pub(super) static MYSQL: Form = Form {
     ],
 };
 
+pub(super) static CLICKHOUSE: Form = Form {
+    scheme: "clickhouse",
+    default_port: 8123,
+    // No option names it: there is none.
+    socket: SocketOption::Path("socket"),
+    encryption: Names {
+        words: Words::Libpq,
+        mode: "sslmode",
+        roots: "sslrootcert",
+        certificate: "sslcert",
+        key: "sslkey",
+    },
+    options: &[
+        "port",
+        "user",
+        "password_file",
+        "sslmode",
+        "ssl-mode",
+        "sslrootcert",
+        "sslcert",
+        "sslkey",
+        OLDEST,
+    ],
+};
+
 impl SocketOption {
     pub(super) fn name(self) -> &'static str {
         match self {

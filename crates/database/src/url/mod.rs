@@ -1,4 +1,5 @@
-//! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`, `sqlserver://…`.
+//! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`, `sqlserver://…`,
+//! `clickhouse://…`.
 //!
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment: what a text leaves open, `login` looks for.
 
@@ -23,7 +24,7 @@ use crate::fake::FakeServer;
 use crate::silence::Silence;
 use crate::{Engine, Fake};
 use encryption::Encryption;
-use form::{Form, MYSQL, POSTGRES};
+use form::{CLICKHOUSE, Form, MYSQL, POSTGRES};
 use hosts::Wanted;
 use sqlserver::SqlServerAddress;
 
@@ -36,6 +37,8 @@ use sqlserver::SqlServerAddress;
 /// - `mysql://…` or `mariadb://…`, the same with the option `socket`.
 /// - `sqlserver://…` or `mssql://…`, or a connection string of ADO.NET or ODBC; its options stand in `sqlserver::keyword`. Without a
 ///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
+/// - `clickhouse://[user[:password]@][host][:port][/database][?options]`: its HTTP interface. Without a user: `default`. Without
+///   `sslmode`: not encrypted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url(pub(crate) Address);
 
@@ -51,6 +54,9 @@ pub(crate) enum Address {
     Mysql(Box<ServerAddress>),
     /// SQL Server.
     SqlServer(Box<SqlServerAddress>),
+    /// ClickHouse.
+    #[serde(rename = "clickhouse")]
+    ClickHouse(Box<ServerAddress>),
     /// A fake, with the server that all clones of the address share.
     Fake(FakeServer),
 }
@@ -124,6 +130,7 @@ impl Url {
             Address::Postgres(_) => Engine::Postgres,
             Address::Mysql(_) => Engine::Mysql,
             Address::SqlServer(_) => Engine::SqlServer,
+            Address::ClickHouse(_) => Engine::ClickHouse,
             Address::Fake(_) => Engine::Fake,
         }
     }
@@ -133,7 +140,11 @@ impl Url {
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
             Address::Sqlite(file) => Some(file),
-            Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) | Address::Fake(_) => None,
+            Address::Postgres(_)
+            | Address::Mysql(_)
+            | Address::SqlServer(_)
+            | Address::ClickHouse(_)
+            | Address::Fake(_) => None,
         }
     }
 
@@ -160,7 +171,8 @@ impl Url {
         match (&self.0, &other.0) {
             (Address::Sqlite(own), Address::Sqlite(other)) => parts(own).eq(parts(other)),
             (Address::Postgres(own), Address::Postgres(other))
-            | (Address::Mysql(own), Address::Mysql(other)) => {
+            | (Address::Mysql(own), Address::Mysql(other))
+            | (Address::ClickHouse(own), Address::ClickHouse(other)) => {
                 own.hosts().any(|host| other.hosts().any(|other| host.is_same(other)))
             }
             (Address::SqlServer(own), Address::SqlServer(other)) => own.is_same_place(other),
@@ -169,6 +181,7 @@ impl Url {
                 | Address::Postgres(_)
                 | Address::Mysql(_)
                 | Address::SqlServer(_)
+                | Address::ClickHouse(_)
                 | Address::Fake(_),
                 _,
             ) => self == other,
@@ -180,7 +193,9 @@ impl Url {
     pub fn database(&self) -> Option<&str> {
         match &self.0 {
             Address::SqlServer(server) => server.database.as_deref(),
-            Address::Postgres(server) | Address::Mysql(server) => server.database.as_deref(),
+            Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
+                server.database.as_deref()
+            }
             Address::Sqlite(_) | Address::Fake(_) => None,
         }
     }
@@ -190,7 +205,9 @@ impl Url {
     pub fn is_local(&self) -> bool {
         match &self.0 {
             Address::SqlServer(server) => server.is_local(),
-            Address::Postgres(server) | Address::Mysql(server) => server.hosts().all(Host::is_local),
+            Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
+                server.hosts().all(Host::is_local)
+            }
             Address::Sqlite(_) | Address::Fake(_) => true,
         }
     }
@@ -210,7 +227,11 @@ impl Url {
     fn fake_server(&self) -> Option<&FakeServer> {
         match &self.0 {
             Address::Fake(server) => Some(server),
-            Address::Sqlite(_) | Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => None,
+            Address::Sqlite(_)
+            | Address::Postgres(_)
+            | Address::Mysql(_)
+            | Address::SqlServer(_)
+            | Address::ClickHouse(_) => None,
         }
     }
 
@@ -220,7 +241,9 @@ impl Url {
         let mut url = self.clone();
         match &mut url.0 {
             Address::SqlServer(server) => server.database = Some(name.to_owned()),
-            Address::Postgres(server) | Address::Mysql(server) => server.database = Some(name.to_owned()),
+            Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
+                server.database = Some(name.to_owned());
+            }
             Address::Sqlite(_) | Address::Fake(_) => {}
         }
         url
@@ -231,7 +254,9 @@ impl Url {
     pub fn with_silence(mut self, limit: Duration) -> Self {
         match &mut self.0 {
             Address::SqlServer(server) => server.silence = Silence(limit),
-            Address::Postgres(server) | Address::Mysql(server) => server.silence = Silence(limit),
+            Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
+                server.silence = Silence(limit);
+            }
             Address::Sqlite(_) | Address::Fake(_) => {}
         }
         self
@@ -239,7 +264,7 @@ impl Url {
 
     fn server(&self) -> Option<&ServerAddress> {
         match &self.0 {
-            Address::Postgres(server) | Address::Mysql(server) => Some(server),
+            Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => Some(server),
             Address::Sqlite(_) | Address::SqlServer(_) | Address::Fake(_) => None,
         }
     }
@@ -287,6 +312,7 @@ impl fmt::Display for Url {
             Address::Postgres(server) => server.show(f, &POSTGRES),
             Address::Mysql(server) => server.show(f, &MYSQL),
             Address::SqlServer(server) => server.fmt(f),
+            Address::ClickHouse(server) => server.show(f, &CLICKHOUSE),
             Address::Fake(server) => server.fake().fmt(f),
         }
     }

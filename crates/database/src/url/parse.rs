@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use super::encryption::Encryption;
-use super::form::{Form, MYSQL, POSTGRES, SocketOption};
+use super::form::{CLICKHOUSE, Form, MYSQL, POSTGRES, SocketOption};
 use super::hosts::{WANTED, Wanted, ports};
 use super::sqlserver::{SqlServerAddress, connection_string, is_connection_string};
 use super::{Address, Host, ServerAddress, Url, UrlError};
@@ -14,8 +14,8 @@ use crate::{Engine, Fake};
 
 pub(super) const ENCODING: &str =
     "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
-const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database or \
-                     sqlserver://user@host:port/database";
+const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database, \
+                     sqlserver://user@host:port/database or clickhouse://user@host:port/database";
 
 /// Whether an address of a known kind begins here.
 pub(super) fn begins_address(text: &str) -> bool {
@@ -46,6 +46,9 @@ impl Url {
             Engine::SqlServer => {
                 SqlServerAddress::read(rest).map(|server| Self(Address::SqlServer(Box::new(server))))
             }
+            Engine::ClickHouse => Parts::of(rest, &CLICKHOUSE)?
+                .server()
+                .map(|server| Self(Address::ClickHouse(Box::new(server)))),
             Engine::Fake => rest.parse::<Fake>().map(Self::from),
         }
     }
@@ -58,6 +61,7 @@ fn schemes(engine: Engine) -> &'static [&'static str] {
         Engine::Postgres => &["postgres", "postgresql"],
         Engine::Mysql => &["mysql", "mariadb"],
         Engine::SqlServer => &["sqlserver", "mssql"],
+        Engine::ClickHouse => &["clickhouse"],
         Engine::Fake => &["fake"],
     }
 }

@@ -10,7 +10,7 @@ use super::{Managed, MustHold};
 pub(crate) struct Script {
     /// Database, which is used as it is: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
     /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. The scripts change in it what they change; prony puts
-    /// nothing into it and removes nothing. A password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD.
+    /// nothing into it and removes nothing, but for the procedures of --protocol procedure. A password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD.
     /// --managed starts a server instead, on which --init makes the tables
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,

@@ -1,5 +1,7 @@
 //! Commands that measure: what each of them asks for is a study, which is run, or whose plan is shown.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use database::Existing;
 use study::{Plan, Study, WantedDatabase, Work};
@@ -83,6 +85,18 @@ pub(crate) fn least_written(study: &Study, plan: &Plan, server: &str) -> Option<
     let databases = plan.databases().into_iter();
     let on_it = databases.filter(|(it, _)| it.server.as_ref().is_some_and(|of| of.called() == server));
     on_it.map(|(it, trial)| written_by(&trial.work, study, plan, &it)?.least_bytes).sum()
+}
+
+/// Files that a plan makes and loads on this machine, and the least that it writes to each, as far as that is known. Of what has phases
+/// and no load nobody knows it: a rate may not be reached, and rows may be purged.
+pub(crate) fn least_in_files(study: &Study, plan: &Plan) -> Vec<(PathBuf, u64)> {
+    let databases = plan.databases().into_iter();
+    let least = |(it, trial): (WantedDatabase, &study::Trial)| {
+        let file = it.url.file()?.to_owned();
+        trial.work.any().besides()?;
+        Some((file, written_by(&trial.work, study, plan, &it)?.least_bytes?))
+    };
+    databases.filter_map(least).collect()
 }
 
 /// What becomes of a database that is made.

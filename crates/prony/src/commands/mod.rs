@@ -27,6 +27,7 @@ mod reporting;
 mod script;
 mod study;
 mod tables;
+mod tables_killed;
 mod verify_disk;
 
 use anyhow::anyhow;
@@ -35,9 +36,10 @@ use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use lab::failure as lab_failure;
-pub(crate) use measuring::least_written;
+pub(crate) use measuring::{least_in_files, least_written};
 pub(crate) use plan::summary as plan_summary;
 pub(crate) use proof::run as prove_limits;
+pub(crate) use tables_killed::run as change_table;
 
 /// The study of a profile, for places as it names them itself.
 fn profile(name: &str, quick: bool) -> Result<::study::Study, Failure> {

@@ -148,6 +148,10 @@ fn place(store: &Store) -> Result<(Url, String), Failure> {
         (Some(name), Some(_)) => Err(Failure::usage(anyhow!(
             "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
         ))),
+        (None | Some(_), None) if url.engine().is_by_columns() => Err(Failure::usage(anyhow!(
+            "{url} is no database for an order store, and {} one for kinds of tables alone: give another, such as postgres://localhost",
+            url.engine().dialect().name()
+        ))),
         (name, _) => Ok((url, name.clone().unwrap_or_else(|| DATABASE.to_owned()))),
     }
 }

@@ -142,7 +142,18 @@ fn time(plan: &Plan, survey: &Surveyed) -> String {
     };
     let duration = duration(plan.duration().as_seconds());
     let files = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
-    format!("takes {upto}{duration}{files}{}", servers_time(plan))
+    format!("takes {upto}{duration}{files}{}{}", besides(plan), servers_time(plan))
+}
+
+/// `, and the time to load 1000 messages`: what no phase has.
+fn besides(plan: &Plan) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for words in plan.trials.iter().filter_map(|trial| trial.work.any().besides()) {
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    told.into_iter().map(|words| format!(", and the time {words}")).collect()
 }
 
 /// `, and about 12 s to start servers and to prove their limits`; nothing without servers.

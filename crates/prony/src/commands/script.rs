@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use database::{Existing, Url};
 use study::{Database, Study, Target, WantedDatabase};
-use workload::script::Job;
+use workload::script::{Job, Protocol};
 
 use super::managed::{self, Given};
 use super::measuring::{self, Asks, Written};
@@ -52,19 +52,26 @@ pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     } else {
         "what the scripts change"
     };
+    let changed = match job.protocol {
+        Protocol::Procedure => {
+            format!("the procedures of the scripts, which are dropped at the end, and {changed}")
+        }
+        Protocol::Statements(_) => changed.to_owned(),
+    };
+    let nothing = match job.protocol {
+        Protocol::Procedure => "nothing else",
+        Protocol::Statements(_) => "nothing",
+    };
     let made = || format!("pgbench's tables of scale {}", job.scale.unwrap_or(1));
     let words = match (database.existing, &job.init) {
         (Existing::AsItIs, _) if job.initialise => {
-            format!(
-                "{} unless they are there, and what the scripts change, in {place}: the tables stay there",
-                made()
-            )
+            format!("{} unless they are there, and {changed}, in {place}: the tables stay there", made())
         }
         (_, None) if !job.builtin.is_empty() && database.existing != Existing::AsItIs => {
-            format!("{} and what the scripts change, in {place}, {}", made(), measuring::fate(database))
+            format!("{} and {changed}, in {place}, {}", made(), measuring::fate(database))
         }
         (Existing::AsItIs, _) => {
-            format!("{changed}, in {place}, which is used as it is: prony itself changes nothing there")
+            format!("{changed}, in {place}, which is used as it is: prony itself changes {nothing} there")
         }
         (_, Some(init)) => format!(
             "what {} makes to {place}, {}, and {changed} there",

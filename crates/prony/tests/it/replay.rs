@@ -37,6 +37,16 @@ fn csvlog() -> String {
     text
 }
 
+/// It was taken, and said nothing.
+#[test]
+fn a_replay_draws_nothing_and_takes_no_seed() {
+    let bench = bench();
+    bench.write("busy.csv", csvlog());
+    let asked = ["script", "--replay", "busy.csv", "--target", "sqlite:theirs.db", "--seed", "7"];
+    let told = bench.run(&asked).ended_with(2).stderr;
+    assert!(told.contains("--seed: has no effect"), "{told}");
+}
+
 #[test]
 fn a_log_is_replayed_and_each_of_its_entries_is_accounted_for() {
     let bench = bench();

@@ -117,7 +117,7 @@ fn a_disk_that_fills_while_messages_are_loaded_is_told_and_nothing_is_left() {
         return;
     };
     let script = "mkdir small; mount -t tmpfs -o size=4m none small
-        \"$prony\" reporting --target sqlite:small/reports.db || code=$?; ls -A small; exit ${code:-0}";
+        \"$prony\" reporting --events 90000 --target sqlite:small/reports.db || code=$?; ls -A small; exit ${code:-0}";
     let outcome = finish(shell(&bench, way, script)).ended_with(1);
     assert!(outcome.stderr.contains("full"), "{}", outcome.stderr);
     assert_eq!(outcome.stdout, "", "nothing is left");

@@ -98,6 +98,24 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
 }
 
 #[test]
+fn scripts_that_no_procedure_can_be_are_refused_by_name() {
+    let bench = bench();
+    let run = |script: &str, target: &str| {
+        bench.write("a.sql", script);
+        bench
+            .run(&["plan", "script", "a.sql", "--protocol", "procedure", "--target", target])
+            .ended_with(2)
+            .stderr
+    };
+    let told = run("SELECT 1;\n", "sqlite:theirs.db");
+    assert!(told.contains("a.sql:1: SQLite has no procedures: give --protocol prepared"), "{told}");
+    let told = run("SELECT 1 AS a \\gset\nSELECT :a;\n\\sleep 1 ms\n", "postgres://me@db-1/mydb");
+    for part in ["a.sql:1: `\\gset` and `\\aset` look at a result", "a.sql:3: `\\sleep` behind a statement"] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+}
+
+#[test]
 fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     let bench = bench();
     bench.write("wrong.sql", "SELECT :nothing;\n\\shell ls\n\\set x random(1)\n");

@@ -170,8 +170,11 @@ fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &Axis
         several => grouped(comparison, axis, several),
     };
     verdicts.splice(..0, told);
-    let without: Vec<Compared<'_>> =
-        compared.iter().filter(|one| one.gain.gain_pct.is_none()).copied().collect();
+    let without: Vec<Compared<'_>> = compared
+        .iter()
+        .filter(|one| one.gain.gain_pct.is_none() && !one.point.is_left_out)
+        .copied()
+        .collect();
     if let Some(first) = without.first() {
         let levels: Vec<&str> = without.iter().map(|one| one.level).collect();
         let sentence = format!(

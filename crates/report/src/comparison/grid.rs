@@ -32,6 +32,8 @@ pub(crate) struct Row<'a> {
     pub(crate) cells: Vec<Option<Cell<'a>>>,
     /// Trials that were begun and count for nothing.
     pub(crate) not_used: Vec<u32>,
+    /// Whether a trial of it was left out on purpose.
+    is_left_out: bool,
 }
 
 /// A point in one block: a complete trial, or a search that confirmed a rate, with the step that speaks for it.
@@ -91,6 +93,11 @@ impl<'a> Cell<'a> {
 }
 
 impl Row<'_> {
+    /// Whether there is nothing of it because it was left out, which is told with the reason.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.is_left_out && self.not_used.is_empty() && self.cells.iter().all(Option::is_none)
+    }
+
     /// The metric in each block.
     pub(crate) fn values(&self, metric: &Metric) -> Vec<Option<f64>> {
         self.cells.iter().map(|cell| cell.as_ref().and_then(|cell| cell.value(metric))).collect()
@@ -148,7 +155,8 @@ impl<'a> Grid<'a> {
         let mut keys: Vec<Key> = keys.into_iter().collect();
         keys.sort_by_cached_key(|key| place_in(design, key));
         let index = keys.iter().cloned().zip(0..).collect();
-        let row = |key: Key| Row { key, cells: vec![None; blocks.len()], not_used: Vec::new() };
+        let row =
+            |key: Key| Row { key, cells: vec![None; blocks.len()], not_used: Vec::new(), is_left_out: false };
         let rows = keys.into_iter().map(row).collect();
         Self { blocks: blocks.into_iter().collect(), rows, aa: Vec::new(), aa_not_used: Vec::new(), index }
     }
@@ -167,6 +175,7 @@ impl<'a> Grid<'a> {
         let row = self.index.get(&key).and_then(|&index| self.rows.get_mut(index));
         let (Some(block), Some(row)) = (block, row) else { return };
         row.not_used.extend(not_used);
+        row.is_left_out |= trial.state == State::Skipped;
         let place = &mut row.cells[block];
         if let Some(cell) = cell.filter(|cell| cell.is_trusted() || place.is_none()) {
             *place = Some(cell);

@@ -119,6 +119,9 @@ pub struct Point {
     pub trials: Vec<u32>,
     /// Trials of it that were begun and count for nothing.
     pub not_used: Vec<u32>,
+    /// Whether all of it was left out on purpose: what it was to be was not to be had.
+    #[serde(skip)]
+    pub(crate) is_left_out: bool,
     /// What became of the rate that was offered to it.
     #[serde(skip)]
     pub(crate) offered: Option<held::OfferedHeld>,
@@ -476,6 +479,7 @@ fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
             .map(|cell| cell.trial.number)
             .collect(),
         not_used: row.not_used.clone(),
+        is_left_out: row.is_left_out(),
         offered: None,
         values: PointValues::default(),
     }

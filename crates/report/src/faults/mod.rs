@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_silence_is_that_of_the_fault_before_it() {
         let silence_of = |times| {
-            let at = |begin, end: Option<u64>| {
+            let at = |begin: u64, end: Option<u64>| {
                 Mark::silence(begin * 1_000_000_000, end.map(|s| s * 1_000_000_000))
             };
             let marks = [at(1, Some(2)), at(10, Some(13)), at(20, Some(21)), at(55, None)];

@@ -40,7 +40,7 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
             "latency limit",
             setup.latency_limit_ms.map_or_else(|| "none".to_owned(), |ms| format::latency(ms * 1e3)),
         ),
-        ("statements are sent", setup.protocol.clone()),
+        ("statements are sent", sent(&setup.protocol)),
         ("a transaction is tried", tries),
         ("defined variables", defined),
         ("seed", setup.seed.to_string()),
@@ -49,6 +49,15 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
     let parameters = parameters.map(|of| ("parameters", format!("{}, {} rows", of.file, grouped(of.rows))));
     let log = setup.replay.iter().flat_map(replay::facts);
     load.into_iter().chain(parameters).chain(scale).chain(log).collect()
+}
+
+fn sent(protocol: &str) -> String {
+    match protocol {
+        "procedure" => {
+            "as procedures, one call a transaction: those within have no times of their own".to_owned()
+        }
+        other => other.to_owned(),
+    }
 }
 
 /// Each script with its text: what was measured.

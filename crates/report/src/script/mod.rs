@@ -270,6 +270,16 @@ impl Shown for OfScript {
         &LIMITS
     }
 
+    /// A replay has the sessions of its log, each in its order.
+    fn late_remedy(&self, trial: &Trial) -> Option<&'static str> {
+        match is_replay(trial) {
+            true => Some(
+                "a session waits for the answer before, as the logged one did: replay it slower, or a part of the log",
+            ),
+            false => LIMITS.late_remedy,
+        }
+    }
+
     fn findings(&self, report: &Report) -> Vec<Verdict> {
         finding::all(report)
     }

@@ -100,7 +100,11 @@ fn rows(name: &str, Replay { log, statements }: &Replay) -> Vec<Row> {
             row(format!("failed with {}", errors.code), errors.count, 0, &errors.first)
         };
         rows.extend(became.errors.iter().map(failed));
-        for (what, count) in [("without an answer", became.unanswered), ("never sent", became.unsent)] {
+        for (what, count) in [
+            ("without an answer", became.unanswered),
+            ("never sent", became.unsent),
+            ("not due yet when the load was ended", became.not_due),
+        ] {
             rows.extend((count > 0).then(|| row(what.to_owned(), count, 0, "")));
         }
     }
@@ -130,6 +134,7 @@ fn of_trial(trial: &Trial, script: &Script) -> Vec<Verdict> {
         became.and_then(|became| errors(log, became)).map(|words| (Level::Warning, "replayed_errors", words)),
         became.and_then(|became| unsent(log, became)).map(|words| (Level::Warning, "replay_unsent", words)),
         became.and_then(|became| late(log, became)).map(|words| (Level::Note, "replay_late", words)),
+        became.and_then(cut).map(|words| (Level::Note, "replay_cut", words)),
     ];
     let verdict = |(level, rule, words): (Level, &'static str, String)| Verdict {
         trials: vec![trial.number],
@@ -218,6 +223,20 @@ fn unsent(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
             "{} of {} were never sent: their session was late when the load ended, or had stopped",
             grouped(became.unsent),
             format::counted(log.statements as usize, "statement", "statements")
+        )
+    })
+}
+
+/// `2 transactions were open when the load was over, and were undone`.
+fn cut(became: &ReplayOutcome) -> Option<String> {
+    let cut = became.cut_transactions;
+    (cut > 0).then(|| {
+        format!(
+            "{} {} open when the load was over, the rest of which was not due yet: undone with {} connection, and in no figure; \
+             of their statements those before are",
+            format::counted(cut as usize, "transaction", "transactions"),
+            if cut == 1 { "was" } else { "were" },
+            if cut == 1 { "its" } else { "their" },
         )
     })
 }

@@ -233,6 +233,8 @@ fn replayed() -> Report {
             failed: 7,
             unanswered: 1,
             unsent: 2,
+            not_due: 0,
+            cut_transactions: 1,
             errors: vec![errors("23505", 4), errors("42P01", 3)],
             lag_ms_max: 250.0,
             sessions_late: 3,
@@ -247,6 +249,7 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
     for part in [
         "100 statements of 120 entries of the log are sent at 2 times the pace of the log: 90 transactions of 12 sessions (postgres-csv, found by its content)",
         "3 of 12 sessions sent a statement more than 100 ms after it was due, at most 250",
+        "one transaction was open when the load was over, the rest of which was not due yet: undone with its connection",
     ] {
         assert!(notes.contains(part), "{part} in {notes}");
     }
@@ -300,4 +303,19 @@ fn seconds_of_a_log_that_differ_are_no_noise() {
     assert!(OfScript.by_chance(&report(|_, _| {}).trials[0]).is_some());
     let replayed = &replayed().trials[0];
     assert_eq!((OfScript.answers_per_s(replayed), OfScript.by_chance(replayed).is_none()), (None, true));
+    // More clients are not to be had: the log has the sessions.
+    let remedy = OfScript.late_remedy(replayed).unwrap();
+    assert!(remedy.contains("replay it slower") && !remedy.contains("clients"), "{remedy}");
+}
+
+/// Statements within a procedure have no times, which is said.
+#[test]
+fn procedures_are_told_as_such_and_have_no_statements() {
+    let report = report(|setup, _| {
+        setup.protocol = "procedure".to_owned();
+        setup.scripts[0].statements.clear();
+    });
+    let facts = facts::facts(&report.trials[0].script().unwrap().setup);
+    let sent = &facts.iter().find(|(name, _)| name == "statements are sent").unwrap().1;
+    assert!(sent.contains("one call a transaction") && sent.contains("no times of their own"), "{sent}");
 }

@@ -1,4 +1,4 @@
-//! What a configuration came to over its repeats, and against rows on disk.
+//! What a configuration came to over its repeats, and against the reference.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::configuration::Configuration;
 use crate::report::Report;
 use crate::trial::Trial;
 
-/// The kind that others are set against.
-const REFERENCE: &str = "row";
+/// The kind that others are set against, and the one in its place where an engine has no rows.
+const REFERENCES: [&str; 2] = ["row", "columnstore"];
 
-/// A configuration with the one whose rows are on disk, all else equal.
+/// A configuration with its reference, all else equal.
 pub(super) struct Against<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) setup: &'a TablesSetup,
@@ -26,17 +26,17 @@ pub(super) fn all(report: &Report) -> Vec<Against<'_>> {
         .configurations_of(Workload::Tables)
         .filter_map(|configuration| {
             let own = configuration.setup.as_ref().and_then(Setup::tables)?;
-            let is_reference = |other: &&Configuration| {
-                let setup = other.setup.as_ref().and_then(Setup::tables);
-                let is_same = same_levels(&other.levels, &configuration.levels);
-                is_same && setup.is_some_and(|setup| setup.kind == REFERENCE && is_alike(setup, own))
+            let of_kind = |kind: &'static str| {
+                let is_it = |other: &&Configuration| {
+                    let setup = other.setup.as_ref().and_then(Setup::tables);
+                    let is_same = same_levels(&other.levels, &configuration.levels);
+                    is_same && setup.is_some_and(|setup| setup.kind == kind && is_alike(setup, own))
+                };
+                report.configurations_of(Workload::Tables).find(is_it).map(|found| (kind, found))
             };
-            let reference = report.configurations_of(Workload::Tables).find(is_reference);
-            Some(Against {
-                configuration,
-                setup: own,
-                reference: reference.filter(|_| own.kind != REFERENCE),
-            })
+            let reference = REFERENCES.into_iter().find_map(of_kind);
+            let reference = reference.filter(|(kind, _)| own.kind != *kind).map(|(_, found)| found);
+            Some(Against { configuration, setup: own, reference })
         })
         .collect()
 }

@@ -23,7 +23,9 @@ const WHOLE: [(TableOperation, &str); 5] = [
 ];
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
-    configurations(report).iter().filter_map(|one| kind(report, one)).collect()
+    let kinds = configurations(report);
+    let kinds = kinds.iter().filter_map(|one| kind(report, one));
+    kinds.chain(super::survival::findings(report)).collect()
 }
 
 /// `volatile table, …: 12,340 updates/s (this run: 12,100–12,500), p99 2.10 ms; load 1.20 s, scan 0.30 s, …; 71.1 MiB on disk; made with CREATE UNLOGGED TABLE …`.

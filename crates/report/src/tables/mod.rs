@@ -4,12 +4,13 @@ mod chart;
 mod facts;
 mod figures;
 mod finding;
+mod survival;
 mod table;
 
 use record::tables::{LAST_100_MAX, POINT_UPDATE};
 use record::{
-    MeasuredTrial, Outage, Outcome, Sample, Server, Setup, State, TableOperation, TableSize, TablesSetup,
-    TimedOperation, Workload, clients,
+    Crash, MeasuredTrial, Outage, Outcome, Sample, Server, Setup, State, Survival, TableOperation, TableSize,
+    TablesSetup, TimedOperation, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -45,6 +46,9 @@ pub struct Tables {
     pub wrong: Option<String>,
     /// Updates by key whose answer was lost with the connection.
     pub unanswered: u64,
+    /// What survived a kill with -9, or why that was not tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survival: Option<Survival>,
     /// Clients that stopped before the end, and why.
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
@@ -66,6 +70,7 @@ impl Tables {
             retries: outcome.retries,
             wrong: outcome.wrong,
             unanswered: outcome.unanswered,
+            survival: outcome.survival,
             stopped: outcome.stopped,
             outages: outcome.outages,
             setup: setup.clone(),
@@ -88,6 +93,14 @@ impl Tables {
     pub(crate) fn per_s(&self, operation: TableOperation) -> Option<f64> {
         let timed = self.timed(operation)?;
         UNIT.within(timed.count, timed.seconds)
+    }
+
+    /// What a kill left of it, if that was tried.
+    pub(crate) fn crash(&self) -> Option<&Crash> {
+        match &self.survival {
+            Some(Survival::Tried(crash)) => Some(crash),
+            Some(Survival::NotTried(_)) | None => None,
+        }
     }
 
     fn disk_mb(&self) -> Option<f64> {
@@ -215,7 +228,9 @@ impl Shown for OfTables {
     fn sections(&self, report: &Report) -> Vec<Section> {
         let main = table::operations(report).map(Block::main);
         let made = table::made(report).map(Block::Table);
-        vec![Section { place: Place::Figures, blocks: main.into_iter().chain(made).collect() }]
+        let survived = survival::table(report).map(Block::Table);
+        let blocks = main.into_iter().chain(survived).chain(made).collect();
+        vec![Section { place: Place::Figures, blocks }]
     }
 
     fn overview(&self, report: &Report) -> Vec<Chart> {
@@ -265,16 +280,33 @@ impl Shown for OfTables {
             ("table_disk_bytes", |trial| Some(trial.tables()?.size.disk_bytes?.to_string())),
             ("table_memory_bytes", |trial| Some(trial.tables()?.size.memory_bytes?.to_string())),
             ("retried_statements", |trial| Some(trial.tables()?.retries.to_string())),
+            ("killed", |trial| Some(survival::killed(trial.tables()?.crash()?).to_owned())),
+            ("killed_rows_before", |trial| Some(trial.tables()?.crash()?.rows_before.to_string())),
+            ("killed_rows_after", |trial| Some(trial.tables()?.crash()?.rows_after.to_string())),
+            ("killed_changes_acknowledged", |trial| Some(trial.tables()?.crash()?.acknowledged.to_string())),
+            ("killed_changes_survived", |trial| Some(trial.tables()?.crash()?.survived().to_string())),
+            ("killed_changes_lost", |trial| Some(trial.tables()?.crash()?.lost.to_string())),
+            ("killed_changes_unanswered_there", |trial| {
+                Some(trial.tables()?.crash()?.unanswered_there.to_string())
+            }),
+            ("killed_changes_unanswered_gone", |trial| {
+                Some(trial.tables()?.crash()?.unanswered_gone.to_string())
+            }),
+            ("killed_back_s", |trial| number(trial.tables()?.crash()?.back_s)),
         ]
     }
 }
 
-const METHOD: [&str; 3] = [
+const METHOD: [&str; 4] = [
     "Every kind of table gets the same rows, made from the seed, and the same operations in the same order: load, SELECT by value, scan, \
      GROUP BY, UPDATE of all rows, updates by key of many clients, deletes by key of as many, DELETE of the rest. Each is timed by itself; \
      the time of a load is that of its INSERTs or COPY, and leaves out what makes the rows and the statistics that follow.",
     "What each operation answers is known from the rows: counts, sums, groups, and after the clients the sum of all amounts, which has each \
      acknowledged update once. Another answer fails the trial.",
+    "What survives is tried once everything is timed, on a table of the same kind with at most 100,000 rows: clients update and insert rows, \
+     each change committed by itself, and after a second or more all processes of the server are killed with -9 (of SQLite a process of \
+     prony that has the database within it). Once it is back, each acknowledged change is looked for by its value. A process was killed, and \
+     no power was lost: what had been given to the kernel survives that, flushed or not.",
     "A statement that a deadlock, a serialization failure or another's change ended is tried again at once; its time has all tries in it. A \
      figure in brackets is the time of the same on rows on disk divided by this time: ×2 is twice as fast. Of sizes it is how much smaller.",
 ];

@@ -1,6 +1,6 @@
 //! What is said of kinds of tables, of trials made by hand.
 
-use record::{Loop, TablesOutcome};
+use record::{Killed, Loop, TablesOutcome};
 
 use super::*;
 use crate::fixture::{self, Sold};
@@ -152,6 +152,59 @@ fn what_went_wrong_is_told_and_what_an_engine_lacks_once() {
     }
     let notes = said(&report, Level::Note);
     assert_eq!(notes.matches("PostgreSQL has no columnstore tables").count(), 1, "{notes}");
+}
+
+fn crash(is_durable: bool, lost: u64, rows_after: u64) -> Survival {
+    Survival::Tried(Crash {
+        killed: Killed::Server,
+        clients: 8,
+        is_durable,
+        rows_before: 1_500,
+        rows_after,
+        acknowledged: 1_000,
+        lost,
+        lost_oldest_s: (lost > 0).then_some(0.25),
+        unanswered_there: 3,
+        unanswered_gone: 5,
+        back_s: 1.5,
+        wrong: None,
+    })
+}
+
+#[test]
+fn what_survived_a_kill_is_told_of_each_kind_in_its_words() {
+    let told = |survival: Survival, level| {
+        let report = report(|outcome| outcome.survival = Some(survival));
+        (said(&report, level), survival::table(&report))
+    };
+    let (all, table) = told(crash(true, 0, 1_503), Level::Finding);
+    assert!(all.contains(
+        "all rows were there, and all 1,000 acknowledged changes; of 8 changes without an answer 3"
+    ));
+    let table = table.unwrap();
+    assert_eq!(table.rows.len(), 1);
+    assert_eq!(
+        table.rows[0].cells[..8],
+        ["volatile", "server", "yes", "1,500", "1,503", "1,000", "1,000", "0"]
+    );
+    let (kernel, _) = told(crash(false, 0, 1_500), Level::Finding);
+    assert!(kernel.contains("killed process, not lost power"), "{kernel}");
+    let (none, _) = told(crash(false, 1_000, 0), Level::Finding);
+    assert!(none.contains("1,500 of 1,500 rows were gone, and none of 1,000 acknowledged changes"), "{none}");
+    assert!(none.contains("it promises no more") && !none.contains("or later"), "{none}");
+    let (late, _) = told(crash(false, 10, 1_490), Level::Finding);
+    assert!(
+        late.contains("990 of 1,000 acknowledged changes; those that were lost had been acknowledged 250 ms"),
+        "{late}"
+    );
+    let (broken, _) = told(crash(true, 1, 1_499), Level::Failure);
+    assert!(broken.contains("its commits are to be durable"), "{broken}");
+    let why = Survival::NotTried("the server is not prony's to kill".to_owned());
+    let (not_tried, table) = told(why, Level::Note);
+    assert!(
+        not_tried.contains("was not tried: the server is not prony's to kill") && table.is_none(),
+        "{not_tried}"
+    );
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
 
 /// An open loop that sent late measured itself; each sign has its own sentence.
 fn sent_late(trial: &Trial) -> Option<Verdict> {
-    let remedy = trial.shown().limits().late_remedy?;
+    let remedy = trial.shown().late_remedy(trial)?;
     // An invalid trial has said so as its reason, and so has one whose rate was not held.
     let told = trial.state == State::Invalid || trial.offered_rate.is_some_and(|rate| !rate.held);
     let figures = trial.main().filter(|_| is_open(trial) && trial.shown().is_loaded(trial) && !told)?;

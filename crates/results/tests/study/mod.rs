@@ -38,7 +38,6 @@ pub(crate) fn manifest(state: State) -> Manifest {
         reason: None,
         latency_tolerance_ms: Some(20.0),
         expect: None,
-        faults: Vec::new(),
         search: None,
         quick: false,
         lab: None,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use database::{RunId, Url};
 use instance::{Device, Instance, InstanceError, Known, Limits, Pair, Standing, Usage};
@@ -69,6 +69,8 @@ struct Running {
     is_used: bool,
     /// What it had used when the trial began.
     before: Usage,
+    /// CPU time of those of its processes that were killed since, where no group counts them.
+    spent: Duration,
 }
 
 /// A server that a trial uses, with the sessions that it has there.
@@ -220,6 +222,7 @@ impl StartedServers {
             proofs: Vec::new(),
             is_used: false,
             before: Usage::default(),
+            spent: Duration::ZERO,
         });
         Ok(self.servers.len() - 1)
     }
@@ -266,6 +269,36 @@ impl StartedServers {
         })
     }
 
+    /// Kills a server that runs, with -9 and all its processes.
+    pub(crate) fn kill(&mut self, server: &StartedServer) -> Result<(), RunError> {
+        let running = self.running(server);
+        let used = running.usage().unwrap_or_default();
+        running.instance().kill().map_err(failed(server))?;
+        // A new process counts from nothing, a group goes on.
+        if running.instance().group().is_none() {
+            running.spent += used.cpu.saturating_sub(running.before.cpu);
+            running.before = Usage::default();
+        }
+        Ok(())
+    }
+
+    /// Starts a server again that was killed.
+    pub(crate) fn start_again(&mut self, server: &StartedServer) -> Result<(), RunError> {
+        self.running(server).instance().start_again().map_err(failed(server))
+    }
+
+    fn running(&mut self, server: &StartedServer) -> &mut Running {
+        let Some(at) = self.position(server) else {
+            unreachable!("servers were made before the first trial")
+        };
+        &mut self.servers[at]
+    }
+
+    /// This program.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Ends a server, with all that it has.
     pub(crate) fn remove(&mut self, server: &StartedServer) {
         if let Some(at) = self.position(server) {
@@ -306,7 +339,7 @@ impl StartedServers {
         };
         let of = &running.of;
         steps.extend(idle::wait(&of.called(), &of.server, &devices, ready, stop, tell));
-        running.before = running.usage().unwrap_or_default();
+        (running.before, running.spent) = (running.usage().unwrap_or_default(), Duration::ZERO);
         running.recorded(steps)
     }
 
@@ -383,7 +416,8 @@ impl StartedServers {
         for record in records {
             let Some(running) = self.of_record_mut(record) else { continue };
             let Some(now) = running.usage() else { continue };
-            let used = used_since(&running.before, &now);
+            let mut used = used_since(&running.before, &now);
+            used.cpu_s += running.spent.as_secs_f64();
             if used.oom_kills > 0 {
                 killed = killed.or_else(|| Some(out_of_memory(&record.name, &used)));
             }

@@ -48,6 +48,7 @@ impl Workload for Settings {
             name: DATABASE,
             loaded: false,
             as_it_is: false,
+            columns: false,
             fake: true,
             such_as: "sqlite:historian.db",
         }

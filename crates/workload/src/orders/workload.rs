@@ -46,6 +46,7 @@ impl Workload for Settings {
             loaded: true,
             as_it_is: false,
             // It knows a historian's statements alone.
+            columns: false,
             fake: false,
             such_as: "sqlite:orders.db",
         }

@@ -46,6 +46,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: false,
             // It knows a historian's statements alone.
+            columns: false,
             fake: false,
             such_as: "postgres://localhost/postgres",
         }

@@ -30,7 +30,7 @@ pub use job::{Job, check};
 pub use pattern::{Pattern, PatternError};
 pub use query::{Report, ReportResult};
 pub use settings::Settings;
-pub use store::{Standing, create, fill, standing};
+pub use store::{Standing, are_indexed, create, fill, standing};
 pub use tables::{CLASSIFICATIONS, DEPARTMENTS, DOMAINS, MESSAGE_DATA, MESSAGES};
 
 #[cfg(test)]

@@ -22,10 +22,11 @@ pub(super) async fn plan(session: &mut Session, question: &Question) -> Result<O
     let dialect = session.dialect();
     let (explain, line): (&str, fn(&[Value]) -> String) = match (dialect, question.access) {
         (Dialect::SqlServer, _) => return of_sql_server(session).await,
-        (_, Access::Procedure) => return Ok(None),
+        (Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql, Access::Procedure) => return Ok(None),
         (Dialect::Postgres, Access::Statement) => ("EXPLAIN (COSTS OFF) ", of_postgres),
         (Dialect::Sqlite, Access::Statement) => ("EXPLAIN QUERY PLAN ", of_sqlite),
         (Dialect::Mysql, Access::Statement) => ("EXPLAIN ", of_mysql),
+        (Dialect::ClickHouse, _) => crate::named_sql::by_columns(),
     };
     let rows = session.query(&format!("{explain}{}", question.sql), &[]).await?;
     let lines: Vec<String> = rows.iter().map(|row| line(row)).collect();

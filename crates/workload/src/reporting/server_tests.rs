@@ -33,6 +33,7 @@ async fn answers_what_was_generated(url: &str) {
     assert_eq!(standing(&mut session).await.unwrap(), None);
     create(&mut session).await.unwrap();
     assert_eq!(standing(&mut session).await.unwrap(), None, "not before all are there");
+    assert!(!are_indexed(&mut session).await.unwrap(), "not before all are there");
     let mut committed = 0;
     let mut count = |more| {
         committed += more;
@@ -41,6 +42,7 @@ async fn answers_what_was_generated(url: &str) {
     assert!(fill(&mut session, &data, &mut count).await.unwrap());
     assert_eq!(committed, EVENTS);
     assert_eq!(standing(&mut session).await.unwrap(), Some(data.standing()));
+    assert!(are_indexed(&mut session).await.unwrap());
     for result in [ReportResult::Rows, ReportResult::Aggregate] {
         let published = Report::of_share(&data, 0.1, result);
         for (department, classification) in

@@ -22,6 +22,7 @@ const PIECE_ROWS: usize = 50_000;
 struct Statements {
     create: &'static str,
     indexes: &'static str,
+    are_indexed: &'static str,
     statistics: &'static str,
 }
 
@@ -30,6 +31,7 @@ impl Statements {
         Self {
             create: named(file, "create"),
             indexes: named(file, "indexes"),
+            are_indexed: named(file, "are_indexed"),
             statistics: named(file, "statistics"),
         }
     }
@@ -46,6 +48,7 @@ const fn statements(dialect: Dialect) -> &'static Statements {
         Dialect::Postgres => &POSTGRES,
         Dialect::Mysql => &MYSQL,
         Dialect::SqlServer => &SQL_SERVER,
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
     }
 }
 
@@ -93,6 +96,16 @@ pub async fn standing(session: &mut Session) -> Result<Option<Standing>, Error> 
         })
     };
     Ok(standing())
+}
+
+/// Whether the indexes are there that were made once all messages were: without them a report reads something else.
+///
+/// # Errors
+/// Those of the database.
+pub async fn are_indexed(session: &mut Session) -> Result<bool, Error> {
+    let lines = statements(session.dialect()).are_indexed.lines().filter(|line| !line.starts_with("--"));
+    let rows = session.query(&lines.collect::<Vec<&str>>().join("\n"), &[]).await?;
+    Ok(rows.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1))
 }
 
 /// Makes the tables, without indexes, and fills those of names; makes the procedures where there are such.

@@ -50,6 +50,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: false,
             // It knows a historian's statements alone.
+            columns: false,
             fake: false,
             such_as: "sqlite:reports.db",
         }
@@ -67,6 +68,10 @@ impl Workload for Settings {
     /// What arrives is taken away.
     fn leaves_as_found() -> bool {
         true
+    }
+
+    fn besides(job: &Job) -> Option<String> {
+        Some(format!("to load {} messages where they are not there yet", job.standing.events))
     }
 
     fn writes(job: &Job) -> bool {

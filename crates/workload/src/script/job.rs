@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::builtin::BuiltinScript;
 use super::program::Program;
 use super::replay::{Log, LogFormat};
-use super::settings::{Definition, OnError, ParameterFile, ScriptFile, Settings};
+use super::settings::{Definition, OnError, ParameterFile, Protocol, ScriptFile, Settings};
 use crate::clients::Schedule;
 
 /// Most clients.
@@ -55,7 +55,7 @@ pub struct Job {
     /// Time beyond which a transaction is late.
     pub latency_limit: Option<Span>,
     /// How statements are sent.
-    pub protocol: database::Protocol,
+    pub protocol: Protocol,
     /// How often a transaction is tried.
     pub tries: u32,
     /// Variables that all scripts have.
@@ -123,7 +123,11 @@ impl Replay {
             only_database: settings.only_database.clone(),
             on_error: settings.on_error.unwrap_or_default(),
             shapes: settings.shapes.unwrap_or(SHAPES),
-            protocol: settings.protocol.map(|protocol| protocol.0),
+            protocol: settings.protocol.and_then(|protocol| match protocol {
+                Protocol::Statements(protocol) => Some(protocol),
+                // Refused before.
+                Protocol::Procedure => None,
+            }),
             duration: settings.duration,
             log: None,
         })
@@ -188,7 +192,7 @@ impl Job {
                 (Some(rate_per_s), _) => Pacing::Fixed { rate_per_s },
             },
             latency_limit: settings.latency_limit,
-            protocol: settings.protocol.unwrap_or_default().0,
+            protocol: settings.protocol.unwrap_or_default(),
             tries: settings.max_tries.unwrap_or(1),
             defined: settings.define.clone(),
             parameters: settings.parameters.clone(),
@@ -272,6 +276,12 @@ fn check_replay(problems: &mut Problems, settings: &Settings) {
             problems.add(parameter, theirs);
         }
     }
+    if settings.protocol == Some(Protocol::Procedure) {
+        problems.add(
+            "protocol",
+            "cannot be procedure with a replay, whose log says what is sent by itself: leave it out",
+        );
+    }
     problems.within("speed", settings.speed, SPEEDS[0], SPEEDS[1]);
     problems.within("shapes", settings.shapes, 1, SHAPES_MAX);
 }
@@ -305,7 +315,7 @@ mod tests {
     #[test]
     fn a_file_is_enough() {
         let job = job("files = [\"a.sql\"]").unwrap();
-        assert_eq!((job.clients, job.tries, job.protocol), (1, 1, database::Protocol::Prepared));
+        assert_eq!((job.clients, job.tries, job.protocol), (1, 1, Protocol::default()));
         assert_eq!(job.pacing, Pacing::Closed { think_time: Span::ZERO });
         assert_eq!(job.phases, Phases { warm_up: Span::seconds(5), measure: Span::seconds(60) });
     }

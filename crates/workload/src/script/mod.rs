@@ -7,6 +7,7 @@ mod init;
 mod job;
 mod language;
 mod parameters;
+mod procedure;
 mod program;
 mod replay;
 mod settings;

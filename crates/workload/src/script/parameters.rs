@@ -3,7 +3,7 @@
 use load::Size;
 use serde::{Deserialize, Serialize};
 
-use super::language::{Names, is_name};
+use super::language::{Names, ValueKind, is_name};
 use super::settings::ParameterFile;
 use crate::given_file;
 
@@ -75,6 +75,15 @@ impl Parameters {
     /// How many there are.
     pub(super) fn rows(&self) -> usize {
         self.values.len() / self.variables.len()
+    }
+
+    /// Of what kind the values of each variable are, all rows together.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (usize, ValueKind)> {
+        let width = self.variables.len();
+        self.variables.iter().enumerate().map(move |(column, &variable)| {
+            let values = self.values.iter().skip(column).step_by(width);
+            (variable, values.map(|value| ValueKind::of_text(value)).fold(ValueKind::None, ValueKind::or))
+        })
     }
 
     /// The values of a row, in the order of the variables; rows go on from the first after the last.

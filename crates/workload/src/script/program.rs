@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::job::CLIENTS_MAX;
 use super::language::{Kind, Names, Script, Step};
 use super::parameters::Parameters;
-use super::replay::Logs;
+use super::procedure::Body;
+use super::replay::{Logged, Logs};
 use super::settings::{Protocol, ScriptFile};
 use super::workload::name;
 use super::{Job, Replay, init};
@@ -127,7 +128,7 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
                 "only PostgreSQL takes its values beside a statement; leave it out, and they are put into the text"
             }
         };
-        return refused("workload.script.protocol", &Protocol(protocol), words.to_owned());
+        return refused("workload.script.protocol", &Protocol::Statements(protocol), words.to_owned());
     }
     let last_ns = log.due_ns(log.last_us, replay.speed);
     let whole_ns = (last_ns + BEHIND_NS).div_ceil(SECOND_NS) * SECOND_NS;
@@ -141,9 +142,11 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
         let words = format!("with the warm-up it is over after {length}; give less, or leave it out");
         return refused("workload.script.duration", &phases.measure, words);
     }
-    let transactions =
-        log.sessions.iter().flat_map(|session| &session.statements).filter(|logged| logged.begins);
-    let rate_per_s = transactions.count() as f64 / (whole_ns as f64 / 1e9);
+    // What is offered within the window: a log may have been at rest before and behind it.
+    let window = phases.warm_up.ns..phases.end_ns();
+    let begins = |logged: &&Logged| logged.begins && window.contains(&log.due_ns(logged.at_us, replay.speed));
+    let transactions = log.sessions.iter().flat_map(|session| &session.statements).filter(begins);
+    let rate_per_s = transactions.count() as f64 / (phases.measure.ns as f64 / 1e9);
     let clients = u32::try_from(log.sessions.len()).unwrap_or(u32::MAX);
     if clients > CLIENTS_MAX {
         return refused(
@@ -173,36 +176,15 @@ fn read_init(file: &Path, dialect: Dialect) -> Result<(String, Parts), TrialErro
 
 /// What of a script cannot be sent as asked: a sentence each.
 fn not_sent(job: &Job, script: &Script, dialect: Dialect) -> Vec<String> {
-    let parameter = |value: &str| Parameter::new("workload.script.protocol").of(value);
-    let wrong = |step: &Step| {
-        match step {
-        Step::Sql(statement) if statement.statements_in_it() > 1 && job.protocol != database::Protocol::Simple => {
-            Some(format!("`\\;` puts statements into one text, which has no values beside it: give {}", parameter("simple")))
-        }
-        Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => match dialect {
-            Dialect::Postgres if job.protocol == database::Protocol::Simple => Some(format!(
-                "`\\startpipeline`: a pipeline is of statements with values beside them: give {} or {}",
-                parameter("prepared"),
-                parameter("extended")
-            )),
-            Dialect::Postgres => None,
-            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => Some(format!(
-                "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
-                dialect.name()
-            )),
-        },
-        Step::Sql(statement) if is_two_results(statement.then.as_ref().map(|then| then.kind), statement.statements_in_it()) => {
-            Some("`\\aset` takes the last row of each of several statements, and only that of the last is kept: use \\gset".to_owned())
-        }
-        Step::Sql(_)
-        | Step::Set { .. }
-        | Step::Sleep { .. }
-        | Step::Branch { .. }
-        | Step::Jump(_)
-        | Step::Expect { .. } => None,
-    }
-    };
     let told = |words: String, line: usize| format!("{}:{line}: {words}", script.name);
+    let protocol = match job.protocol {
+        Protocol::Statements(protocol) => protocol,
+        Protocol::Procedure => {
+            let wrong = Body::of(script, dialect).err().unwrap_or_default();
+            return wrong.into_iter().map(|(line, words)| told(words, line)).collect();
+        }
+    };
+    let wrong = |step| step_not_sent(step, protocol, dialect);
     let mut told: Vec<String> = script
         .commands
         .iter()
@@ -213,6 +195,44 @@ fn not_sent(job: &Job, script: &Script, dialect: Dialect) -> Vec<String> {
     told
 }
 
+/// Why a command cannot be sent so.
+fn step_not_sent(step: &Step, protocol: database::Protocol, dialect: Dialect) -> Option<String> {
+    let parameter = |value: &str| Parameter::new("workload.script.protocol").of(value);
+    match step {
+        Step::Sql(statement)
+            if statement.statements_in_it() > 1 && protocol != database::Protocol::Simple =>
+        {
+            Some(format!(
+                "`\\;` puts statements into one text, which has no values beside it: give {}",
+                parameter("simple")
+            ))
+        }
+        Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => match dialect {
+            Dialect::Postgres if protocol == database::Protocol::Simple => Some(format!(
+                "`\\startpipeline`: a pipeline is of statements with values beside them: give {} or {}",
+                parameter("prepared"),
+                parameter("extended")
+            )),
+            Dialect::Postgres => None,
+            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse => Some(format!(
+                "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
+                dialect.name()
+            )),
+        },
+        Step::Sql(statement)
+            if is_two_results(statement.then.as_ref().map(|then| then.kind), statement.statements_in_it()) =>
+        {
+            Some("`\\aset` takes the last row of each of several statements, and only that of the last is kept: use \\gset".to_owned())
+        }
+        Step::Sql(_)
+        | Step::Set { .. }
+        | Step::Sleep { .. }
+        | Step::Branch { .. }
+        | Step::Jump(_)
+        | Step::Expect { .. } => None,
+    }
+}
+
 /// Statements that each connection keeps prepared.
 const PREPARED_MAX: usize = 64;
 
@@ -220,7 +240,7 @@ const PREPARED_MAX: usize = 64;
 fn too_many(job: &Job, scripts: &[Drawn]) -> Option<String> {
     let commands = scripts.iter().flat_map(|drawn| &drawn.script.commands);
     let statements = commands.filter(|command| matches!(command.step, Step::Sql(_))).count();
-    let is_too_many = job.protocol == database::Protocol::Prepared && statements > PREPARED_MAX;
+    let is_too_many = job.protocol == Protocol::default() && statements > PREPARED_MAX;
     is_too_many.then(|| {
         format!(
             "the scripts have {statements} statements, and a connection keeps {PREPARED_MAX} prepared: give {}, or fewer",

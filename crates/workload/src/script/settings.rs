@@ -85,8 +85,9 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 
-    /// How statements are sent: simple (one text with its values), extended (parsed anew each time, values apart) or prepared (once
-    /// on each connection). SQL Server has plans by their text, so that extended and prepared are the same there [default: prepared]
+    /// How statements are sent: simple (one text with its values), extended (parsed anew each time, values apart), prepared (once on each
+    /// connection) or procedure (those of a script as a procedure of the server, made before the load and dropped after it, and called
+    /// once a transaction). SQL Server has plans by their text, so that extended and prepared are the same there [default: prepared]
     #[arg(long, value_name = "PROTOCOL", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
@@ -187,22 +188,34 @@ impl fmt::Display for OnError {
 load::serde_as_text!(OnError);
 
 /// How statements are sent, in the words of the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Protocol(pub database::Protocol);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Each by itself.
+    Statements(database::Protocol),
+    /// As a procedure of the server's, which is made of them before the load: a call for each transaction.
+    Procedure,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Self::Statements(database::Protocol::default())
+    }
+}
 
 /// A text that is no way to send statements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to send statements: give simple, extended or prepared")]
+#[error("`{0}` is no way to send statements: give simple, extended, prepared or procedure")]
 pub struct ProtocolError(String);
 
 impl FromStr for Protocol {
     type Err = ProtocolError;
 
     fn from_str(text: &str) -> Result<Self, ProtocolError> {
-        Ok(Self(match text.trim() {
+        Ok(Self::Statements(match text.trim() {
             "simple" => database::Protocol::Simple,
             "extended" => database::Protocol::Extended,
             "prepared" => database::Protocol::Prepared,
+            "procedure" => return Ok(Self::Procedure),
             _ => return Err(ProtocolError(text.to_owned())),
         }))
     }
@@ -210,10 +223,11 @@ impl FromStr for Protocol {
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            database::Protocol::Simple => "simple",
-            database::Protocol::Extended => "extended",
-            database::Protocol::Prepared => "prepared",
+        f.write_str(match self {
+            Self::Statements(database::Protocol::Simple) => "simple",
+            Self::Statements(database::Protocol::Extended) => "extended",
+            Self::Statements(database::Protocol::Prepared) => "prepared",
+            Self::Procedure => "procedure",
         })
     }
 }
@@ -382,12 +396,10 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_is_one_of_three_words() {
-        for text in ["simple", "extended", "prepared"] {
+    fn a_protocol_is_one_of_four_words() {
+        for text in ["simple", "extended", "prepared", "procedure"] {
             assert_eq!(text.parse::<Protocol>().unwrap().to_string(), text);
         }
-        assert!(
-            "procedure".parse::<Protocol>().unwrap_err().to_string().contains("simple, extended or prepared")
-        );
+        assert!("plan".parse::<Protocol>().unwrap_err().to_string().contains("prepared or procedure"));
     }
 }

@@ -24,6 +24,11 @@ impl Workload for Settings {
         }
     }
 
+    /// What a replay sends stands in its log.
+    fn draws(&self) -> bool {
+        self.replay.is_none()
+    }
+
     fn seed(&mut self) -> &mut Option<u64> {
         &mut self.seed
     }
@@ -52,6 +57,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: true,
             // It knows a historian's statements alone.
+            columns: false,
             fake: false,
             such_as: "postgres://localhost/mydb",
         }

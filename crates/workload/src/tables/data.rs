@@ -64,6 +64,11 @@ impl RowData {
         }
     }
 
+    /// The amount that a row is loaded with.
+    pub(super) fn amount(&self, id: u64) -> i64 {
+        self.row(id).amount.cast_signed()
+    }
+
     /// Puts the rows of these keys behind those that are there.
     pub(super) fn write(&self, ids: Range<u64>, rows: &mut Rows) {
         for id in ids {

@@ -44,6 +44,9 @@ pub struct Job {
     pub point_deletes: u64,
     /// Warm-up and window of updates by key.
     pub phases: Phases,
+    /// Whether it is tried what survives a kill; none where that can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<bool>,
     /// Seed.
     pub seed: u64,
 }
@@ -75,6 +78,7 @@ impl Job {
                 warm_up: settings.warm_up.unwrap_or(WARM_UP),
                 measure: settings.duration.unwrap_or(DURATION),
             },
+            crash: settings.crash,
             seed: settings.seed.unwrap_or(42),
         })
     }
@@ -93,11 +97,19 @@ impl Job {
     }
 }
 
-/// Whether an engine can do what a job asks of every database of this dialect.
+/// Whether an engine can do what a job asks of every database of this dialect, of which some can be killed.
 ///
 /// # Errors
 /// Names the parameter, its value and what there is. A kind that a dialect lacks is no error: its trial is left out, with the reason.
-pub fn check(job: &Job, dialect: Dialect) -> Result<(), TrialError> {
+pub fn check(job: &Job, dialect: Dialect, can_be_killed: bool) -> Result<(), TrialError> {
+    if job.crash == Some(true) && !can_be_killed {
+        let parameter = Parameter::new("workload.tables.crash");
+        return Err(TrialError::Load(format!(
+            "{}: the server is not prony's to kill: have prony start one with {}, or leave it out",
+            parameter.of(true),
+            Parameter::new("target.server.managed.engine")
+        )));
+    }
     match job.access.lacks(dialect) {
         Some(lacks) => {
             let parameter = Parameter::new("workload.tables.access").of(job.access);
@@ -138,7 +150,17 @@ mod tests {
     #[test]
     fn procedures_are_refused_where_there_are_none() {
         let job = job("access = \"procedure\"").unwrap();
-        assert!(check(&job, Dialect::Sqlite).unwrap_err().to_string().contains("SQLite has no procedures"));
-        check(&job, Dialect::Postgres).unwrap();
+        assert!(
+            check(&job, Dialect::Sqlite, true).unwrap_err().to_string().contains("SQLite has no procedures")
+        );
+        check(&job, Dialect::Postgres, false).unwrap();
+    }
+
+    #[test]
+    fn a_server_of_somebody_else_is_not_to_be_killed() {
+        let job = job("crash = true").unwrap();
+        let told = check(&job, Dialect::Postgres, false).unwrap_err().to_string();
+        assert!(told.contains("the server is not prony's to kill"), "{told}");
+        check(&job, Dialect::Postgres, true).unwrap();
     }
 }

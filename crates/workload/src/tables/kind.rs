@@ -115,13 +115,27 @@ impl Access {
         }
     }
 
+    /// The one where nothing else is said: prepared, where a dialect has that.
+    #[must_use]
+    pub const fn usual(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::ClickHouse => Self::AdHoc,
+            Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => Self::Prepared,
+        }
+    }
+
     /// Why a dialect does not have it, if so.
     #[must_use]
     pub const fn lacks(self, dialect: Dialect) -> Option<&'static str> {
         match (self, dialect) {
             (Self::Procedure, Dialect::Sqlite) => Some("SQLite has no procedures: give prepared or ad-hoc"),
+            (Self::Procedure, Dialect::ClickHouse) => Some("ClickHouse has no procedures: give ad-hoc"),
+            (Self::Prepared, Dialect::ClickHouse) => {
+                Some("ClickHouse prepares no statements, and takes no values beside them: give ad-hoc")
+            }
             (Self::Procedure, Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer)
-            | (Self::AdHoc | Self::Prepared, _) => None,
+            | (Self::Prepared, Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer)
+            | (Self::AdHoc, _) => None,
         }
     }
 }

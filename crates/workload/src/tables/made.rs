@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use database::{Dialect, Error, Session, Value};
+use database::{Claim, Dialect, Error, Existing, RunId, Session, Url, Value};
+
+use record::{Parameter, Server};
 
 use super::kind::{Access, Kind};
 use super::statements::file;
@@ -16,8 +18,8 @@ pub(super) struct Made {
     pub(super) session: String,
     /// What is set for all sessions, and set back at the end.
     pub(super) set: Option<Setting>,
-    /// Storage engine that the server has to have.
-    engine: Option<&'static str>,
+    /// What not every server has of it.
+    wants: Option<Wants>,
     /// What the table needs of its database.
     needs: Option<&'static str>,
     /// What it is that its commits do not promise, whatever its server does; none where what the server tells holds.
@@ -26,6 +28,15 @@ pub(super) struct Made {
     pub(super) is_in_memory: bool,
     /// Whether procedures on it are compiled to machine code.
     pub(super) is_compiled: bool,
+}
+
+/// What a server has to have for a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wants {
+    /// A storage engine of this name.
+    Engine(&'static str),
+    /// Codecs of columns of ClickHouse: since 19.1, <https://clickhouse.com/docs/whats-new/changelog/2019>.
+    Codecs,
 }
 
 /// A setting that is no session's own.
@@ -38,8 +49,11 @@ pub(super) enum Setting {
 }
 
 /// The columns besides the key, as all files have them.
-const COLUMNS: &str =
-    "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL";
+const COLUMNS: [&str; 3] = [
+    "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL",
+    "category Int32, value Int32, amount Int64, note String",
+    "category Int32 CODEC(ZSTD(9)), value Int32 CODEC(ZSTD(9)), amount Int64 CODEC(ZSTD(9)), note String CODEC(ZSTD(9))",
+];
 
 /// What a row takes of a MEMORY table at most: its texts are as long as they may be. The server's own 16 MB hold some ten thousand rows;
 /// a bound that is far too large is no way out, since its blocks are a part of that.
@@ -75,7 +89,7 @@ impl Made {
             create,
             session: String::new(),
             set: None,
-            engine: None,
+            wants: None,
             needs: None,
             is_lost: None,
             is_in_memory: false,
@@ -86,6 +100,7 @@ impl Made {
             Dialect::Postgres => made.of_postgres(kind),
             Dialect::Mysql => made.of_mysql(kind, rows),
             Dialect::SqlServer => made.of_sql_server(kind),
+            Dialect::ClickHouse => Self { wants: (kind == Kind::Archive).then_some(Wants::Codecs), ..made },
         })
     }
 
@@ -135,15 +150,15 @@ impl Made {
                     "SET SESSION max_heap_table_size = {}",
                     rows.saturating_mul(HEAP_ROW_BYTES).max(HEAP_BYTES_LEAST)
                 ),
-                engine: Some("MEMORY"),
+                wants: Some(Wants::Engine("MEMORY")),
                 is_lost: Some("the table is in memory, and empty after a restart"),
                 is_in_memory: true,
                 ..self
             },
             Kind::Relaxed => Self { set: Some(Setting::FlushLog), ..self },
-            Kind::Rocks => Self { engine: Some("ROCKSDB"), ..self },
+            Kind::Rocks => Self { wants: Some(Wants::Engine("ROCKSDB")), ..self },
             Kind::Aria => Self {
-                engine: Some("Aria"),
+                wants: Some(Wants::Engine("Aria")),
                 is_lost: Some(
                     "Aria has no transactions and a log of its own, and what the server tells is of InnoDB's",
                 ),
@@ -183,7 +198,8 @@ impl Made {
     pub(super) fn words(&self, access: Access) -> String {
         let lines = self.create.lines().filter(|line| !line.starts_with("--"));
         // All kinds have the same columns besides the key.
-        let create = lines.collect::<Vec<&str>>().join(" ").replace(COLUMNS, "…");
+        let create = lines.collect::<Vec<&str>>().join(" ");
+        let create = COLUMNS.iter().fold(create, |create, columns| create.replace(columns, "…"));
         let set = self.set.map(|setting| setting.words().to_owned());
         let session = (!self.session.is_empty()).then(|| self.session.clone());
         let compiled = (self.is_compiled && access == Access::Procedure)
@@ -200,12 +216,44 @@ impl Made {
     /// # Errors
     /// Those of the database.
     pub(super) async fn missing(&self, kind: Kind, session: &mut Session) -> Result<Option<String>, Error> {
-        let Some(engine) = self.engine else { return Ok(None) };
+        let engine = match self.wants {
+            None => return Ok(None),
+            Some(Wants::Codecs) => return without_codecs(kind, session).await,
+            Some(Wants::Engine(engine)) => engine,
+        };
         let asked = "SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = ? AND SUPPORT IN ('YES', 'DEFAULT')";
         let found = session.query(asked, &[Value::Text(engine.to_owned())]).await?;
         let is_there = found.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
+        // It is a plugin that the server's own package does not bring.
+        let remedy = if kind == Kind::Rocks {
+            format!(
+                " (install its plugin, mariadb-plugin-rocksdb of Debian, and have the server load it: INSTALL SONAME 'ha_rocksdb', or {})",
+                Parameter::new("target.server.managed.settings").of("plugin_load_add=ha_rocksdb")
+            )
+        } else {
+            String::new()
+        };
         Ok((!is_there)
-            .then(|| format!("this server has no {kind} tables: it has no storage engine {engine}")))
+            .then(|| format!("this server has no {kind} tables: it has no storage engine {engine}{remedy}")))
+    }
+
+    /// The server as it tells of itself, with what a commit promises of such a table.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn server(&self, kind: Kind, session: &mut Session) -> Result<Server, Error> {
+        let mut server = session.server().await?;
+        if let Some(is_lost) = self.is_lost {
+            (server.is_durable, server.durability) = (false, is_lost.to_owned());
+        }
+        if kind == Kind::Rocks {
+            // What the server tells is of InnoDB's log.
+            let asked = "SELECT CAST(@@GLOBAL.rocksdb_flush_log_at_trx_commit AS SIGNED)";
+            let flush = session.query(asked, &[]).await?;
+            let flush = flush.first().and_then(|row| row.first()).and_then(Value::integer);
+            (server.is_durable, server.durability) = of_rocks(flush);
+        }
+        Ok(server)
     }
 
     /// Makes what the table needs of its database.
@@ -218,6 +266,37 @@ impl Made {
             None => Ok(()),
         }
     }
+}
+
+/// What a commit of MyRocks promises, by its `rocksdb_flush_log_at_trx_commit`.
+fn of_rocks(flush: Option<i64>) -> (bool, String) {
+    match flush {
+        Some(1) => {
+            (true, "RocksDB's log is flushed at each commit (rocksdb_flush_log_at_trx_commit=1)".to_owned())
+        }
+        Some(other) => (
+            false,
+            format!("RocksDB's log is not flushed at each commit (rocksdb_flush_log_at_trx_commit={other})"),
+        ),
+        None => {
+            (false, "the server does not tell whether RocksDB's log is flushed at each commit".to_owned())
+        }
+    }
+}
+
+/// That a ClickHouse has no codecs of columns, if so.
+async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<String>, Error> {
+    let asked = "SELECT version(), toInt64(toUInt32(splitByChar('.', version())[1]) >= 19)";
+    let told = session.query(asked, &[]).await?;
+    Ok(match told.first().map(Vec::as_slice) {
+        Some([_, Value::I64(1)]) => None,
+        Some([version, _]) => Some(format!(
+            "this server has no {kind} tables: ClickHouse {} has no codecs of columns, and its stronger compression is set for \
+             the whole server",
+            version.text().unwrap_or("of that version")
+        )),
+        Some(_) | None => Some(format!("this server has no {kind} tables: it tells no version")),
+    })
 }
 
 /// Why a dialect has no such table, a sentence without its end; none of one that it has.
@@ -240,7 +319,20 @@ const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
         (Dialect::Mysql, Kind::Clustered) => {
             Some("rows of InnoDB always lie in their primary key, so that row is clustered already")
         }
-        (Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer, _) => None,
+        (Dialect::ClickHouse, Kind::Row) => Some("ClickHouse has no row tables: it keeps all by columns"),
+        (Dialect::ClickHouse, Kind::Volatile) => {
+            Some("rows of ClickHouse's tables in memory cannot be changed on every server, and none is made")
+        }
+        (Dialect::ClickHouse, Kind::Relaxed) => Some(
+            "what ClickHouse answered is synced late in all of its tables, so that columnstore is relaxed already",
+        ),
+        (Dialect::ClickHouse, Kind::Clustered) => Some(
+            "tables of ClickHouse always lie in the order of their key, so that columnstore is clustered already",
+        ),
+        (
+            Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse,
+            _,
+        ) => None,
     }
 }
 
@@ -251,6 +343,7 @@ const fn has(dialect: Dialect) -> &'static str {
         Dialect::Postgres => "PostgreSQL has",
         Dialect::Mysql => "MySQL and MariaDB have",
         Dialect::SqlServer => "SQL Server has",
+        Dialect::ClickHouse => "ClickHouse has",
     }
 }
 
@@ -284,6 +377,13 @@ impl Setting {
                                 .to_owned(),
                         )
                     })?;
+                // Found by the next run, should this one be killed.
+                session
+                    .script(&format!(
+                        "CREATE TABLE IF NOT EXISTS {SET_BACK} (flush_log bigint NOT NULL); DELETE FROM {SET_BACK}; \
+                         INSERT INTO {SET_BACK} (flush_log) VALUES ({was})"
+                    ))
+                    .await?;
                 session.script("SET GLOBAL innodb_flush_log_at_trx_commit = 2").await?;
                 Ok(format!("SET GLOBAL innodb_flush_log_at_trx_commit = {was}"))
             }
@@ -303,6 +403,82 @@ impl Setting {
     }
 }
 
+/// Table of what is to be set back, in the database of the run that set it.
+const SET_BACK: &str = "prony_set_back";
+
+impl Setting {
+    /// Sets back what was set, by the script that [`Self::set`] gave.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn set_back(session: &mut Session, script: &str) -> Result<(), Error> {
+        session.script(script).await?;
+        session.script(&format!("DROP TABLE IF EXISTS {SET_BACK}")).await
+    }
+
+    /// What is set on a server that is the server's own as little as a run's, a sentence without its end: somebody set it while the server
+    /// ran, as a run does that is killed before it sets it back.
+    ///
+    /// # Errors
+    /// Those of the database, but for a server that does not tell.
+    pub(super) async fn found(session: &mut Session) -> Result<Option<String>, Error> {
+        if session.dialect() != Dialect::Mysql {
+            return Ok(None);
+        }
+        // The first is MariaDB's way to tell, the second MySQL's.
+        for asked in [
+            "SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES \
+             WHERE VARIABLE_NAME = 'INNODB_FLUSH_LOG_AT_TRX_COMMIT' AND GLOBAL_VALUE = '2' AND GLOBAL_VALUE_ORIGIN = 'SQL'",
+            "SELECT COUNT(*) FROM performance_schema.variables_info \
+             WHERE VARIABLE_NAME = 'innodb_flush_log_at_trx_commit' AND VARIABLE_SOURCE = 'DYNAMIC' \
+             AND @@GLOBAL.innodb_flush_log_at_trx_commit = 2",
+        ] {
+            match session.query(asked, &[]).await {
+                Ok(rows) => {
+                    let is_set = rows.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
+                    return Ok(is_set.then(|| FOUND.to_owned()));
+                }
+                Err(Error::Statement(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+}
+
+const FOUND: &str = "innodb_flush_log_at_trx_commit was 2 before the trial, set by a statement since the server was started: if that was a \
+                     prony that was killed in a trial of a relaxed table, SET GLOBAL innodb_flush_log_at_trx_commit = 1 brings it back";
+
+/// What a run that was killed had set, to be set back once its database is this run's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftSet {
+    flush_log: i64,
+}
+
+impl LeftSet {
+    /// Looks into a database of prony's own for what the run that made it had set and not set back. None where there is nothing, or
+    /// nobody can look now.
+    pub async fn look(url: &Url, name: &str, run: &RunId) -> Option<Self> {
+        if url.engine().dialect() != Dialect::Mysql {
+            return None;
+        }
+        let claim = Claim::new(run.clone(), Existing::Use);
+        let mut session = database::look_inside(url, name, &claim).await.ok()??;
+        let rows = session.query(&format!("SELECT flush_log FROM {SET_BACK}"), &[]).await.ok()?;
+        Some(Self { flush_log: rows.first()?.first()?.integer()? })
+    }
+
+    /// Sets it back, and tells what.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn set_back(self, session: &mut Session) -> Result<String, Error> {
+        let script = format!("SET GLOBAL innodb_flush_log_at_trx_commit = {}", self.flush_log);
+        Setting::set_back(session, &script).await?;
+        Ok(script)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,6 +493,7 @@ mod tests {
             names(Dialect::SqlServer),
             "row volatile relaxed memory-durable clustered covering columnstore archive"
         );
+        assert_eq!(names(Dialect::ClickHouse), "columnstore archive");
         let told = |kind, dialect| Made::of(kind, dialect, 1).unwrap_err();
         assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
         assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER puts the rows in order once"));
@@ -326,6 +503,17 @@ mod tests {
             ["SQLite has no memory-durable, columnstore, archive, rocks, aria tables"]
         );
         assert_eq!(lacking(Dialect::Postgres).len(), 2);
+        assert!(told(Kind::Row, Dialect::ClickHouse).contains("keeps all by columns"));
+        assert_eq!(
+            lacking(Dialect::ClickHouse)[0],
+            "ClickHouse has no memory-durable, covering, rocks, aria tables"
+        );
+    }
+
+    #[test]
+    fn what_rocks_promises_is_said_by_its_own_log() {
+        assert!(of_rocks(Some(1)).0 && !of_rocks(Some(2)).0 && !of_rocks(None).0);
+        assert!(of_rocks(Some(0)).1.ends_with("(rocksdb_flush_log_at_trx_commit=0)"));
     }
 
     #[test]
@@ -333,7 +521,7 @@ mod tests {
         let words = |kind, dialect, access| Made::of(kind, dialect, 1).unwrap().words(access);
         let unlogged = words(Kind::Volatile, Dialect::Postgres, Access::Prepared);
         assert_eq!(unlogged, "CREATE UNLOGGED TABLE prony_rows (id bigint PRIMARY KEY, …)");
-        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::SqlServer] {
+        for dialect in Dialect::ALL {
             for kind in kinds_of(dialect) {
                 let words = words(kind, dialect, Access::Prepared);
                 assert!(words.contains('…') && !words.contains("note"), "{words}");

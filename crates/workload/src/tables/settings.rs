@@ -52,6 +52,13 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
+    /// Try what survives: once everything is timed, clients change rows of such a table, the server is killed with -9 in the midst of it,
+    /// and what was acknowledged is looked for. Servers that prony started are killed, and of SQLite a process of its own; true asks for
+    /// it, and is refused where nothing can be killed [default: where it can be]
+    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crash: Option<bool>,
+
     /// Seed of the rows and of the keys that are drawn [default: 42]
     #[arg(long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]

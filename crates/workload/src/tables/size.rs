@@ -54,6 +54,10 @@ fn on_disk(dialect: Dialect, made: &Made) -> Option<&'static str> {
         Dialect::SqlServer => Some(
             "SELECT SUM(reserved_page_count) * 8192 FROM sys.dm_db_partition_stats WHERE object_id = OBJECT_ID('prony_rows')",
         ),
+        Dialect::ClickHouse => Some(
+            "SELECT toInt64(sum(bytes_on_disk)) FROM system.parts \
+             WHERE database = currentDatabase() AND table = 'prony_rows' AND active",
+        ),
     }
 }
 
@@ -66,7 +70,7 @@ fn in_memory(dialect: Dialect, made: &Made) -> Option<&'static str> {
              WHERE c.schema = 'memory' AND s.schema = 'memory'",
         ),
         // None of its tables live in memory.
-        Dialect::Postgres => None,
+        Dialect::Postgres | Dialect::ClickHouse => None,
         Dialect::Mysql => Some(MYSQL),
         Dialect::SqlServer => Some(
             "SELECT SUM(memory_allocated_for_table_kb + memory_allocated_for_indexes_kb) * 1024 \

@@ -4,6 +4,7 @@
 use database::{Answer, Dialect, Error, Protocol, Session, Value, Wanted};
 
 use super::kind::{Access, Kind};
+use super::mutation;
 use crate::named_sql::{has, named, named_unless};
 
 /// What a dialect's file has.
@@ -21,11 +22,11 @@ impl File {
     const fn of(file: &'static str, lacks: &[&str]) -> Self {
         Self {
             create: [
-                (Kind::Row, Some(named(file, "row"))),
-                (Kind::Volatile, Some(named(file, "volatile"))),
+                (Kind::Row, named_unless(lacks, file, "row")),
+                (Kind::Volatile, named_unless(lacks, file, "volatile")),
                 (Kind::MemoryDurable, named_unless(lacks, file, "memory_durable")),
                 (Kind::Clustered, named_unless(lacks, file, "clustered")),
-                (Kind::Covering, Some(named(file, "covering"))),
+                (Kind::Covering, named_unless(lacks, file, "covering")),
                 (Kind::Columnstore, named_unless(lacks, file, "columnstore")),
                 (Kind::Archive, named_unless(lacks, file, "archive")),
                 (Kind::Rocks, named_unless(lacks, file, "rocks")),
@@ -65,11 +66,14 @@ const POSTGRES_LACKS: &[&str] =
     &["memory_durable", "clustered", "columnstore", "archive", "rocks", "aria", "memory_filegroup"];
 const MYSQL_LACKS: &[&str] = &["memory_durable", "clustered", "columnstore", "archive", "memory_filegroup"];
 const SQL_SERVER_LACKS: &[&str] = &["rocks", "aria"];
+const CLICKHOUSE_LACKS: &[&str] =
+    &["row", "volatile", "memory_durable", "clustered", "covering", "rocks", "aria", "memory_filegroup"];
 
 const SQLITE: File = File::of(include_str!("sql/sqlite.sql"), SQLITE_LACKS);
 const POSTGRES: File = File::of(include_str!("sql/postgres.sql"), POSTGRES_LACKS);
 const MYSQL: File = File::of(include_str!("sql/mysql.sql"), MYSQL_LACKS);
 const SQL_SERVER: File = File::of(include_str!("sql/sqlserver.sql"), SQL_SERVER_LACKS);
+const CLICKHOUSE: File = File::of(include_str!("sql/clickhouse.sql"), CLICKHOUSE_LACKS);
 
 pub(super) const fn file(dialect: Dialect) -> &'static File {
     match dialect {
@@ -77,6 +81,7 @@ pub(super) const fn file(dialect: Dialect) -> &'static File {
         Dialect::Postgres => &POSTGRES,
         Dialect::Mysql => &MYSQL,
         Dialect::SqlServer => &SQL_SERVER,
+        Dialect::ClickHouse => &CLICKHOUSE,
     }
 }
 
@@ -158,7 +163,7 @@ impl Asked {
         Self { dialect, access, sql: sql.to_vec() }
     }
 
-    /// Has a table answer: the numbers of its row, or how many rows were changed.
+    /// Has a table answer: the numbers of its row, or how many rows were changed; nothing where its server does not tell that.
     ///
     /// # Errors
     /// Those of the database.
@@ -175,6 +180,9 @@ impl Asked {
                 let sql = (1..).zip(values).fold(template.clone(), |sql, (number, value)| {
                     sql.replace(&format!("{{{number}}}"), &value.to_string())
                 });
+                if self.dialect == Dialect::ClickHouse && statement.numbers().is_none() {
+                    return mutation::run(session, &sql).await.map(|()| Vec::new());
+                }
                 session.statement(&sql, &[], (Protocol::Simple, wanted)).await?
             }
             Access::Prepared | Access::Procedure => {
@@ -202,7 +210,7 @@ impl Asked {
     /// Scripts that remove the procedures, if they are there, and the table.
     pub(super) fn drops(&self) -> Vec<String> {
         let what = match self.dialect {
-            Dialect::Sqlite => None,
+            Dialect::Sqlite | Dialect::ClickHouse => None,
             Dialect::Postgres => Some("FUNCTION"),
             Dialect::Mysql | Dialect::SqlServer => Some("PROCEDURE"),
         };
@@ -214,12 +222,14 @@ impl Asked {
 }
 
 /// Where a value stands.
-fn place(dialect: Dialect, number: usize) -> String {
+pub(super) fn place(dialect: Dialect, number: usize) -> String {
     match dialect {
         Dialect::Sqlite => format!("?{number}"),
         Dialect::Postgres => format!("${number}"),
         Dialect::Mysql => "?".to_owned(),
         Dialect::SqlServer => format!("@P{number}"),
+        // Its values stand in the text.
+        Dialect::ClickHouse => format!("{{{number}}}"),
     }
 }
 
@@ -232,7 +242,7 @@ fn call(dialect: Dialect, statement: Statement) -> String {
         Dialect::Mysql => format!("CALL {name}({values})"),
         Dialect::SqlServer => format!("EXEC {name} {values}"),
         // Refused before.
-        Dialect::Sqlite => file(dialect).text(statement),
+        Dialect::Sqlite | Dialect::ClickHouse => file(dialect).text(statement),
     }
 }
 
@@ -249,7 +259,7 @@ fn procedure(dialect: Dialect, statement: Statement, is_native: bool) -> Option<
         each.collect::<Vec<String>>().join(", ")
     };
     Some(match dialect {
-        Dialect::Sqlite => return None,
+        Dialect::Sqlite | Dialect::ClickHouse => return None,
         Dialect::Postgres => of_postgres(statement, &takes("p"), &body("p")),
         Dialect::Mysql => {
             let told = if statement.numbers().is_none() { " SELECT ROW_COUNT();" } else { "" };
@@ -317,6 +327,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
         Dialect::Postgres => POSTGRES_LACKS,
         Dialect::Mysql => MYSQL_LACKS,
         Dialect::SqlServer => SQL_SERVER_LACKS,
+        Dialect::ClickHouse => CLICKHOUSE_LACKS,
     }
 }
 
@@ -327,8 +338,6 @@ const _: () = assert!(!has(SQLITE_LACKS, "clustered") && !has(SQL_SERVER_LACKS, 
 mod tests {
     use super::*;
 
-    const ALL: [Dialect; 4] = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::SqlServer];
-
     #[test]
     fn every_file_has_the_same_statements_or_lacks_them_by_its_list() {
         let files = [
@@ -336,6 +345,7 @@ mod tests {
             (Dialect::Postgres, include_str!("sql/postgres.sql")),
             (Dialect::Mysql, include_str!("sql/mysql.sql")),
             (Dialect::SqlServer, include_str!("sql/sqlserver.sql")),
+            (Dialect::ClickHouse, include_str!("sql/clickhouse.sql")),
         ];
         crate::named_sql::check_files(
             &files,
@@ -362,7 +372,7 @@ mod tests {
         for (number, statement) in Statement::ALL.into_iter().enumerate() {
             assert_eq!(statement as usize, number);
         }
-        for dialect in ALL {
+        for dialect in Dialect::ALL {
             assert!(Statement::ALL.into_iter().all(|statement| !file(dialect).text(statement).is_empty()));
         }
     }

@@ -10,9 +10,10 @@ use record::{Setup, TableOperation, TablesOutcome, TablesSetup, TimedOperation};
 
 use super::Job;
 use super::data::{Expected, RowData};
-use super::made::{Made, lacking};
+use super::made::{Made, Setting, lacking};
 use super::size;
 use super::statements::{Asked, Statement};
+use super::survival::{self, Kill};
 use super::table::{Course, Table};
 use super::updates::{Updated, Updater, Updates};
 use crate::TrialError;
@@ -24,7 +25,8 @@ const REMOVE_GRACE: Duration = Duration::from_secs(10);
 
 type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> Go;
 
-/// Runs a trial of a table until its end, or until `stop`. A kind of table that the engine does not have is told in the outcome.
+/// Runs a trial of a table until its end, or until `stop`. A kind of table that the engine does not have is told in the outcome. What of the
+/// table survives is tried at the end, where somebody can kill what holds it.
 ///
 /// # Errors
 /// When an operation could not be done.
@@ -32,6 +34,7 @@ pub fn run(
     job: &Job,
     lease: &Lease,
     holder: &Holder,
+    kill: Kill<'_>,
     stop: &AtomicBool,
     on_progress: OnProgress<'_>,
 ) -> Result<TablesOutcome, TrialError> {
@@ -57,16 +60,17 @@ pub fn run(
         if let Some(lacks) = missing {
             return Ok(left_out(lacks));
         }
+        let found = Setting::found(&mut session).await?;
         let set_back = match table.made.set {
             Some(setting) => Some(setting.set(&mut session).await?),
             None => None,
         };
-        let measured = measure(&table, &mut session, stop, on_progress).await;
-        drop(session);
+        let measured = measure(&table, session, (kill, holder), stop, on_progress).await;
         let removing = with_grace(stop, REMOVE_GRACE, removed(&table, set_back.as_deref()));
         let left =
             removing.await.unwrap_or_else(|| not_removed(set_back.as_deref(), "there was no answer in time"));
         let mut outcome = finished(measured, left)?;
+        outcome.notes.extend(found);
         if let Ok(database::Held::Lost(found)) = holder.is_held().await {
             outcome.notes.push(found);
         }
@@ -101,7 +105,7 @@ async fn removed(table: &Table, set_back: Option<&str>) -> Option<String> {
         Err(error) => return not_removed(set_back, &error.to_string()),
     };
     if let Some(back) = set_back
-        && let Err(error) = session.script(back).await
+        && let Err(error) = Setting::set_back(&mut session, back).await
     {
         return not_removed(set_back, &error.to_string());
     }
@@ -118,25 +122,36 @@ fn not_removed(set_back: Option<&str>, why: &str) -> Option<String> {
     })
 }
 
-/// All operations, in their order.
+/// All operations, in their order, and at last what survives.
 async fn measure(
     table: &Table,
-    session: &mut Session,
+    mut session: Session,
+    (kill, holder): (Kill<'_>, &Holder),
     stop: &AtomicBool,
     on_progress: OnProgress<'_>,
 ) -> Result<TablesOutcome, TrialError> {
     let mut expected = Expected::of(&table.data);
     let (mut course, mut outcome) = (Course::default(), TablesOutcome::default());
-    let before = before(table, session, (&mut course, &mut outcome, &mut expected), on_progress);
+    let before = before(table, &mut session, (&mut course, &mut outcome, &mut expected), on_progress);
     let setup = unless_stopped(stop, before).await.ok_or(TrialError::Interrupted)??;
     let updated = update_by_key(table, setup, (&mut course, &mut outcome), stop, on_progress).await?;
     if stop.load(Ordering::Relaxed) {
         return Ok(together(course, outcome, updated));
     }
     expected.all[1] += updated.acknowledged.cast_signed();
-    let after = after(table, session, (&mut course, &expected, updated.unanswered), on_progress);
-    let after = unless_stopped(stop, after).await;
-    after.unwrap_or(Ok(()))?;
+    let after = async {
+        if !outcome.outages.is_empty() {
+            // This session rested meanwhile, and was lost as the clients' were.
+            session = table.session().await?;
+        }
+        after(table, &mut session, (&mut course, &expected, updated.unanswered), on_progress).await
+    };
+    let Some(after) = unless_stopped(stop, after).await else {
+        return Ok(together(course, outcome, updated));
+    };
+    after?;
+    drop(session);
+    outcome.survival = survival::tried(table, kill, holder, stop, on_progress).await?;
     Ok(together(course, outcome, updated))
 }
 
@@ -179,10 +194,7 @@ async fn before(
 
 async fn describe(table: &Table, session: &mut Session) -> Result<Setup, Error> {
     let Table { job, lease, made, .. } = table;
-    let mut server = session.server().await?;
-    if let Some(is_lost) = made.is_lost {
-        (server.is_durable, server.durability) = (false, is_lost.to_owned());
-    }
+    let server = made.server(job.kind, session).await?;
     Ok(Setup::Tables(Box::new(TablesSetup {
         target: lease.url().to_string(),
         engine: lease.url().engine().name().to_owned(),

@@ -49,6 +49,7 @@ impl Workload for Settings {
             loaded: false,
             as_it_is: false,
             // It keeps no rows.
+            columns: true,
             fake: false,
             such_as: "postgres://localhost",
         }
@@ -57,6 +58,15 @@ impl Workload for Settings {
     /// Each trial makes its table and drops it.
     fn content(_: &Job) -> String {
         "a table at a time".to_owned()
+    }
+
+    /// Only updates by key take as long as they are asked to.
+    fn besides(job: &Job) -> Option<String> {
+        let killed = if job.crash == Some(false) { "" } else { ", and to kill what can be killed" };
+        Some(format!(
+            "to load {} rows and for the operations on all of them, each trial anew{killed}",
+            job.rows
+        ))
     }
 
     /// One besides the clients.

@@ -1,7 +1,8 @@
 //! `cargo xtask bench script`: a load generator's own cost, and its honesty about a server that hangs, against pgbench.
 //!
 //! Both send pgbench's select-only, prepared, to the same PostgreSQL, in turn. CPU is that of the whole program, its start and its report
-//! included, over all transactions that it made: whatever the load takes is taken from the server on the same machine.
+//! included, over all transactions that it made: whatever the load takes is taken from the server on the same machine. What of it no
+//! transaction takes (start, report, a look at machine and server each second) is told beside, since its share depends on how long is measured.
 
 use std::fs;
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ pub(super) fn run(options: &PgbenchOptions, workspace: &Workspace) -> Result<()>
     let made = Command::new(&bench.pgbench).args(["-i", "-q", "-s", SCALE, &bench.server]).output()?;
     ensure!(made.status.success(), "pgbench made no tables: {}", String::from_utf8_lossy(&made.stderr));
     if "clients".contains(&options.only) {
+        bench.alone(options.seconds)?;
         for clients in CLIENTS {
             bench.compare(clients, options)?;
         }
@@ -97,6 +99,18 @@ impl Bench {
         ]);
         command.args(arguments).current_dir(self.place.path());
         command
+    }
+
+    /// What the program takes in runs as long as those that are compared, with next to no load.
+    fn alone(&self, seconds: u32) -> Result<()> {
+        let begin_us = children_cpu_us()?;
+        let duration = format!("{seconds}s");
+        self.told(&["--rate", "1/s", "--warm-up", "0s", "--duration", &duration])?;
+        let cpu_ms = (children_cpu_us()? - begin_us) / 1e3;
+        println!(
+            "\nprony with one transaction a second, {duration}: {cpu_ms:.0} ms of CPU, which are in its figures below"
+        );
+        Ok(())
     }
 
     /// Rates and costs of both, in turn.

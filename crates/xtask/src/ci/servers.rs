@@ -10,7 +10,7 @@ use super::packages::{Package, require};
 /// The extension of the monitor of a pair is one of each version of PostgreSQL; this is Debian 12's.
 const EXTENSION: &str = "postgresql-15-auto-failover";
 
-const PACKAGES: [Package; 13] = [
+const PACKAGES: [Package; 14] = [
     Package {
         name: "postgresql",
         needs: &[Program("initdb"), Program("postgres"), Program("psql")],
@@ -20,6 +20,11 @@ const PACKAGES: [Package; 13] = [
         name: "mariadb-server",
         needs: &[Program("mariadbd")],
         why: "tests start MariaDB servers of their own",
+    },
+    Package {
+        name: "clickhouse-server",
+        needs: &[Program("clickhouse-server")],
+        why: "tests start ClickHouse servers of their own",
     },
     Package {
         name: "pg-auto-failover-cli",

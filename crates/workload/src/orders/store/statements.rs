@@ -157,6 +157,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
             "undo_finish",
         ],
         Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => &["load_session"],
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
     }
 }
 
@@ -164,6 +165,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
 const fn differs(dialect: Dialect, file: &'static str) -> Option<Differs> {
     match dialect {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => None,
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
         Dialect::SqlServer => Some(Differs {
             abilities: named(file, "abilities"),
             told: named(file, "told"),
@@ -241,6 +243,7 @@ impl Sql {
             Dialect::Postgres => &POSTGRES,
             Dialect::Mysql => &MYSQL,
             Dialect::SqlServer => &SQL_SERVER,
+            Dialect::ClickHouse => crate::named_sql::by_columns(),
         }
     }
 
@@ -292,13 +295,14 @@ pub(in crate::orders) fn orders_after(dialect: Dialect, after: i64, most: usize)
     sql.replace("{after}", &after.to_string()).replace("{most}", &most.to_string())
 }
 
-/// Prepared statements and calls of each dialect, in the order of [`Dialect::ALL`].
-static STATEMENTS: LazyLock<[(Statements, Option<Statements>); Dialect::ALL.len()]> = LazyLock::new(|| {
-    Dialect::ALL.map(|dialect| {
-        let sql = Sql::of(dialect);
-        (sql.prepared(), sql.called())
-    })
-});
+/// Prepared statements and calls of each dialect, in the order of [`Dialect::BY_ROWS`].
+static STATEMENTS: LazyLock<[(Statements, Option<Statements>); Dialect::BY_ROWS.len()]> =
+    LazyLock::new(|| {
+        Dialect::BY_ROWS.map(|dialect| {
+            let sql = Sql::of(dialect);
+            (sql.prepared(), sql.called())
+        })
+    });
 
 impl Statements {
     /// Prepared statements.
@@ -331,7 +335,7 @@ mod tests {
             (Dialect::Mysql, include_str!("sql/mysql.sql")),
             (Dialect::SqlServer, include_str!("sql/sqlserver.sql")),
         ];
-        assert_eq!(files.map(|(dialect, _)| dialect), Dialect::ALL);
+        assert_eq!(files.map(|(dialect, _)| dialect), Dialect::BY_ROWS);
         let lacks = |dialect| match Sql::of(dialect).schema.differs {
             Some(_) => lacks(dialect).to_vec(),
             None => [lacks(dialect), &DIFFERS].concat(),
@@ -341,7 +345,7 @@ mod tests {
 
     #[test]
     fn each_dialect_has_its_own_statements() {
-        for dialect in Dialect::ALL {
+        for dialect in Dialect::BY_ROWS {
             let steps = |statements: &Statements| match &statements.purchase {
                 Purchase::Steps(steps) => Some(steps.lines[1].clone()),
                 Purchase::Call(_) => None,

@@ -33,6 +33,10 @@ CREATE TABLE message_data (
 -- name: indexes
 CREATE INDEX messages_sent ON messages (sent_us)
 
+-- name: are_indexed
+-- One where all of them are there.
+SELECT COUNT(DISTINCT INDEX_NAME) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'messages' AND INDEX_NAME = 'messages_sent'
+
 -- name: statistics
 ANALYZE TABLE messages, domains, departments, classifications
 

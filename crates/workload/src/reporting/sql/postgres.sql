@@ -34,6 +34,10 @@ CREATE TABLE message_data (
 ALTER TABLE messages ADD PRIMARY KEY (message_id);
 CREATE INDEX messages_sent ON messages (sent_us)
 
+-- name: are_indexed
+-- One where all of them are there.
+SELECT COUNT(*) / 2 FROM pg_indexes WHERE schemaname = current_schema() AND tablename = 'messages' AND indexname IN ('messages_pkey', 'messages_sent')
+
 -- name: statistics
 VACUUM (ANALYZE) messages, domains, departments, classifications
 

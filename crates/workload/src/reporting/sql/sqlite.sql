@@ -33,6 +33,10 @@ CREATE TABLE message_data (
 -- name: indexes
 CREATE INDEX messages_sent ON messages (sent_us)
 
+-- name: are_indexed
+-- One where all of them are there.
+SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'messages' AND name = 'messages_sent'
+
 -- name: statistics
 ANALYZE
 

@@ -33,6 +33,10 @@ CREATE TABLE message_data (
 -- name: indexes
 CREATE INDEX messages_sent ON messages (sent_us)
 
+-- name: are_indexed
+-- One where all of them are there.
+SELECT COUNT_BIG(*) FROM sys.indexes WHERE object_id = OBJECT_ID('messages') AND name = 'messages_sent'
+
 -- name: statistics
 -- Servers that speak T-SQL and are none of Microsoft's keep no such.
 IF OBJECT_ID('sys.dm_db_stats_properties') IS NOT NULL EXEC (N'UPDATE STATISTICS messages')

@@ -134,6 +134,7 @@ fn create(dialect: Dialect) -> [String; 4] {
     let key = match dialect {
         Dialect::Postgres => "NOT NULL",
         Dialect::Mysql | Dialect::SqlServer => "NOT NULL PRIMARY KEY",
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
         // Such a key is the number of the row itself.
         Dialect::Sqlite => "PRIMARY KEY",
     };
@@ -142,6 +143,7 @@ fn create(dialect: Dialect) -> [String; 4] {
         Dialect::Postgres | Dialect::Sqlite => "timestamp",
         Dialect::Mysql => "datetime",
         Dialect::SqlServer => "datetime2",
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
     };
     [
         format!("CREATE TABLE pgbench_branches (bid {int} {key}, bbalance int, filler char(88))"),
@@ -170,6 +172,7 @@ fn finish(dialect: Dialect) -> &'static [&'static str] {
             "ANALYZE TABLE pgbench_accounts",
         ],
         Dialect::Sqlite => &["ANALYZE"],
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
         // It looks by itself, once a statement wants to know.
         Dialect::SqlServer => &[],
     }

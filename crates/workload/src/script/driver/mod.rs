@@ -1,6 +1,7 @@
 //! Drives scripts: clients on load threads, each on a connection of its own.
 
 mod balances;
+mod procedures;
 mod replay;
 mod running;
 mod user;
@@ -21,9 +22,10 @@ use crate::TrialError;
 use crate::clients::{Clients, Conducted, Drive, Names};
 use crate::waiting::unless_stopped;
 use balances::Before;
+use procedures::Procedures;
 
 pub(super) use replay::CONNECTS_AHEAD_NS;
-use running::{LATE, NET_US, Running, Told, sent};
+use running::{How, LATE, NET_US, Running, Told, sent};
 use user::User;
 
 /// Runs what makes tables and rows in a database that was made for the run.
@@ -60,41 +62,66 @@ pub fn run(
         return Err(TrialError::Load("the scripts of the job were not read".to_owned()));
     };
     runtime()?.block_on(async {
-        let dialect = lease.url().engine().dialect();
-        let (scripts, counted, recorded) =
-            sent(program, (job.protocol, dialect), (job.pacing.is_open(), job.latency_limit.is_some()));
-        let described = unless_stopped(stop, describe(job, lease, recorded));
-        let mut setup = described.await.ok_or(TrialError::Interrupted)??;
-        let before = unless_stopped(stop, Before::of(job, lease)).await.ok_or(TrialError::Interrupted)??;
-        setup.scale = before.as_ref().map(|before| before.scale);
-        let running = Arc::new(Running {
-            job: job.clone(),
-            lease: lease.clone(),
-            names: Arc::new(program.names.clone()),
-            scripts,
-            scale: setup.scale.unwrap_or(1),
-            parameters: program.parameters.clone(),
-            next_row: AtomicUsize::new(0),
-            told: Mutex::new(Told::default()),
-        });
-        let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, names(job)));
-        let drive = Drive {
-            clients: &clients,
-            server_cpu: None,
-            simulated: false,
-            stop,
-            on_progress: &mut *on_progress,
+        let procedures = match job.protocol {
+            Protocol::Statements(_) => None,
+            Protocol::Procedure => Some(Procedures::made(job, program, lease, stop).await?),
         };
-        let conducted = drive.run::<User>(&running, Setup::Script(Box::new(setup))).await?;
-        let mut outcome = outcome(&running, &clients, &conducted);
-        if let Some(before) = before {
-            compare(&before, lease, stop, &mut outcome).await;
-        }
-        if let Ok(database::Held::Lost(found)) = holder.is_held().await {
-            outcome.notes.push(found);
-        }
-        Ok(outcome)
+        let ran = drive(job, program, (lease, holder, procedures.as_ref()), stop, on_progress).await;
+        let left = match procedures {
+            Some(procedures) => procedures.remove(lease).await,
+            None => None,
+        };
+        ran.map(|mut outcome| {
+            outcome.notes.extend(left);
+            outcome
+        })
     })
+}
+
+/// Drives scripts whose procedures stand, if they have any.
+async fn drive(
+    job: &Job,
+    program: &Program,
+    (lease, holder, procedures): (&Lease, &Holder, Option<&Procedures>),
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress) -> Go,
+) -> Result<ScriptOutcome, TrialError> {
+    let dialect = lease.url().engine().dialect();
+    let how = match (job.protocol, procedures) {
+        (Protocol::Statements(protocol), _) => How::Statements(protocol),
+        (Protocol::Procedure, procedures) => {
+            How::Calls(procedures.map(|made| made.calls.as_slice()).unwrap_or_default())
+        }
+    };
+    let (scripts, counted, recorded) =
+        sent(program, (how, dialect), (job.pacing.is_open(), job.latency_limit.is_some()));
+    let described = unless_stopped(stop, describe(job, lease, recorded));
+    let mut setup = described.await.ok_or(TrialError::Interrupted)??;
+    let before = unless_stopped(stop, Before::of(job, lease)).await.ok_or(TrialError::Interrupted)??;
+    setup.scale = before.as_ref().map(|before| before.scale);
+    let running = Arc::new(Running {
+        job: job.clone(),
+        protocol: how.protocol(),
+        lease: lease.clone(),
+        names: Arc::new(program.names.clone()),
+        scripts,
+        scale: setup.scale.unwrap_or(1),
+        parameters: program.parameters.clone(),
+        next_row: AtomicUsize::new(0),
+        told: Mutex::new(Told::default()),
+    });
+    let clients = Arc::new(Clients::new(job.schedule(), 1, &counted, names(job)));
+    let drive =
+        Drive { clients: &clients, server_cpu: None, simulated: false, stop, on_progress: &mut *on_progress };
+    let conducted = drive.run::<User>(&running, Setup::Script(Box::new(setup))).await?;
+    let mut outcome = outcome(&running, &clients, &conducted);
+    if let Some(before) = before {
+        compare(&before, lease, stop, &mut outcome).await;
+    }
+    if let Ok(database::Held::Lost(found)) = holder.is_held().await {
+        outcome.notes.push(found);
+    }
+    Ok(outcome)
 }
 
 /// What waits for the clients.
@@ -146,7 +173,7 @@ async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result
         clients: job.clients,
         ramp_rate_per_s: job.ramp_rate,
         latency_limit_ms: job.latency_limit.map(|limit| limit.ns as f64 / 1e6),
-        protocol: Protocol(job.protocol).to_string(),
+        protocol: job.protocol.to_string(),
         tries: job.tries,
         parameters: job.program.as_ref().and_then(|program| {
             let rows = program.parameters.as_ref()?.rows() as u64;

@@ -7,6 +7,7 @@ use database::{Dialect, Lease, Protocol, Wanted};
 use load::{Counted, Kind};
 use record::{ScriptInUse, StatementInUse, clients, script};
 
+use super::procedures::Call;
 use crate::clients::Late;
 use crate::script::Job;
 use crate::script::language::{Counting, Names, Script, Statement, Step};
@@ -30,6 +31,8 @@ pub(super) const LATE: Late = Late { late: 4, skipped: 5 };
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) job: Job,
+    /// How each statement or call is sent.
+    pub(super) protocol: Protocol,
     pub(super) lease: Lease,
     pub(super) names: Arc<Names>,
     pub(super) scripts: Vec<Sent>,
@@ -39,6 +42,25 @@ pub(super) struct Running {
     /// The row that the next transaction takes, if they come in their turn.
     pub(super) next_row: AtomicUsize,
     pub(super) told: Mutex<Told>,
+}
+
+/// How scripts are sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum How<'a> {
+    /// Statement by statement.
+    Statements(Protocol),
+    /// A call for each.
+    Calls(&'a [Call]),
+}
+
+impl How<'_> {
+    /// Calls are prepared.
+    pub(super) fn protocol(self) -> Protocol {
+        match self {
+            Self::Statements(protocol) => protocol,
+            Self::Calls(_) => Protocol::Prepared,
+        }
+    }
 }
 
 /// A script as it is sent.
@@ -65,7 +87,8 @@ impl Sent {
 /// A statement as it is sent.
 #[derive(Debug)]
 pub(super) struct SentStatement {
-    pub(super) kind: usize,
+    /// Kind of operation; none of the call of a whole transaction.
+    pub(super) kind: Option<usize>,
     /// With a place for each value; none where it is sent as one text.
     pub(super) sql: Option<String>,
     /// The variables whose values are beside it.
@@ -85,7 +108,7 @@ pub(super) struct Told {
 /// The scripts of a program as a dialect takes them; what is counted of them; and how they are recorded.
 pub(super) fn sent(
     program: &Program,
-    (protocol, dialect): (Protocol, Dialect),
+    (how, dialect): (How<'_>, Dialect),
     (is_open, has_limit): (bool, bool),
 ) -> (Vec<Sent>, Counted, Vec<ScriptInUse>) {
     let mut kinds = vec![Kind { name: script::TRANSACTION.to_owned(), open: is_open }];
@@ -95,22 +118,18 @@ pub(super) fn sent(
         let name = unique_name(&program.scripts, number);
         let kind = several.then(|| new_kind(&mut kinds, name.clone()));
         let mut in_use = Vec::new();
-        let commands = &drawn.script.commands;
-        let statement = |(at, command): (usize, &crate::script::language::Command)| {
-            let Step::Sql(statement) = &command.step else { return None };
-            let label = format!("{name}:{}", command.line);
-            in_use
-                .push(StatementInUse { kind: label.clone(), begins: statement.first_words(&program.names) });
-            let is_expected =
-                matches!(commands.get(at + 1).map(|next| &next.step), Some(Step::Expect { .. }));
-            let wanted = match (&statement.then, is_expected) {
-                (Some(_), _) => Wanted::Last,
-                (None, true) => Wanted::Count,
-                (None, false) => Wanted::Nothing,
-            };
-            Some(sent_statement(statement, new_kind(&mut kinds, label), (protocol, dialect), wanted))
+        let (script, statements) = match how {
+            How::Statements(protocol) => {
+                let mut new = |line: usize, statement: &Statement| {
+                    let label = format!("{name}:{line}");
+                    let begins = statement.first_words(&program.names);
+                    in_use.push(StatementInUse { kind: label.clone(), begins });
+                    new_kind(&mut kinds, label)
+                };
+                (drawn.script.clone(), sent_statements(&drawn.script, (protocol, dialect), &mut new))
+            }
+            How::Calls(calls) => called(&drawn.script, &calls[number]),
         };
-        let statements = commands.iter().enumerate().map(statement).collect();
         recorded.push(ScriptInUse {
             name: name.clone(),
             weight: drawn.weight,
@@ -118,12 +137,50 @@ pub(super) fn sent(
             kind: kind.map(|_| name),
             statements: in_use,
         });
-        all.push(Sent { script: drawn.script.clone(), weight: drawn.weight, kind, statements });
+        all.push(Sent { script, weight: drawn.weight, kind, statements });
     }
     let counters =
         [clients::RETRIES, script::NET_US, script::FAILED, script::UNMET, script::LATE, script::SKIPPED];
     let counters = counters[..if has_limit { counters.len() } else { LATE.late }].iter();
     (all, Counted { kinds, counters: counters.map(|&name| name.to_owned()).collect() }, recorded)
+}
+
+/// How each command of a script is sent that is a statement. `new` makes its kind of operation.
+fn sent_statements(
+    script: &Script,
+    sent: (Protocol, Dialect),
+    new: &mut dyn FnMut(usize, &Statement) -> usize,
+) -> Vec<Option<SentStatement>> {
+    let commands = &script.commands;
+    let mut all = Vec::with_capacity(commands.len());
+    for (at, command) in commands.iter().enumerate() {
+        let Step::Sql(statement) = &command.step else {
+            all.push(None);
+            continue;
+        };
+        let is_expected = matches!(commands.get(at + 1).map(|next| &next.step), Some(Step::Expect { .. }));
+        let wanted = match (&statement.then, is_expected) {
+            (Some(_), _) => Wanted::Last,
+            (None, true) => Wanted::Count,
+            (None, false) => Wanted::Nothing,
+        };
+        all.push(Some(sent_statement(statement, new(command.line, statement), sent, wanted)));
+    }
+    all
+}
+
+/// A script up to its first statement, in whose place its procedure is called.
+fn called(script: &Script, call: &Call) -> (Script, Vec<Option<SentStatement>>) {
+    let mut script = script.clone();
+    script.commands.truncate(call.at + 1);
+    let mut statements: Vec<Option<SentStatement>> = script.commands.iter().map(|_| None).collect();
+    statements[call.at] = Some(SentStatement {
+        kind: None,
+        sql: Some(call.sql.clone()),
+        parameters: call.variables.clone(),
+        wanted: Wanted::Nothing,
+    });
+    (script, statements)
 }
 
 /// A script's name as one of a kind of operations; of several of one name with its number.
@@ -157,6 +214,7 @@ fn sent_statement(
     (protocol, dialect): (Protocol, Dialect),
     wanted: Wanted,
 ) -> SentStatement {
+    let kind = Some(kind);
     if protocol == Protocol::Simple {
         return SentStatement { kind, sql: None, parameters: Vec::new(), wanted };
     }
@@ -164,6 +222,7 @@ fn sent_statement(
         Dialect::Postgres => (Counting::Places, |number| format!("${number}")),
         Dialect::SqlServer => (Counting::Variables, |number| format!("@P{number}")),
         Dialect::Sqlite | Dialect::Mysql => (Counting::Places, |_| "?".to_owned()),
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
     };
     SentStatement {
         kind,

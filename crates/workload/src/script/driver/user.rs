@@ -322,10 +322,14 @@ impl User {
         self.set_values(as_sent).map_err(wrong)?;
         let sent_ns = counting.clock.now_ns();
         // What has no values is prepared like all else where that is asked for.
-        let protocol = if as_sent.sql.is_none() { Protocol::Simple } else { self.running.job.protocol };
+        let protocol = if as_sent.sql.is_none() { Protocol::Simple } else { self.running.protocol };
         let answer = self.session.statement(sql, &self.values, (protocol, as_sent.wanted)).await;
         counted(as_sent.kind, sent_ns, answer.as_ref().err(), counting);
-        answer.map_err(|error| placed(sent, command, error))
+        answer.map_err(|error| match as_sent.kind {
+            Some(_) => placed(sent, command, error),
+            // Which of its statements it was, the server may say.
+            None => error.at(&format!("{} as a procedure", sent.script.name)),
+        })
     }
 
     /// Puts the values of a statement's variables in their order.
@@ -352,7 +356,7 @@ impl User {
         let sent_ns = counting.clock.now_ns();
         // Where values are beside it, it is not one text.
         let sql = as_sent.sql.as_deref().unwrap_or_default();
-        let put = self.session.pipelined(sql, &self.values, self.running.job.protocol).await;
+        let put = self.session.pipelined(sql, &self.values, self.running.protocol).await;
         put.map_err(|error| placed(sent, command, error))?;
         self.pipeline.get_or_insert_default().push((at, sent_ns));
         Ok(())
@@ -419,7 +423,8 @@ impl User {
 }
 
 /// Counts a statement that was answered; not one that others were in the way of.
-fn counted(kind: usize, sent_ns: u64, error: Option<&Error>, counting: Counting<'_>) {
+fn counted(kind: Option<usize>, sent_ns: u64, error: Option<&Error>, counting: Counting<'_>) {
+    let Some(kind) = kind else { return };
     let now_ns = counting.clock.now_ns();
     let mut recording = counting.recorder.at(now_ns);
     match error {

@@ -52,6 +52,12 @@ impl Expression {
         Self { nodes }
     }
 
+    /// Each after its parts; the last is the whole.
+    #[must_use]
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// What stands where a mistake was.
     #[must_use]
     pub(super) fn null() -> Self {

@@ -18,6 +18,7 @@ mod functions;
 #[cfg(test)]
 mod functions_tests;
 mod hashes;
+mod kinds;
 mod lexer;
 mod meta;
 mod names;
@@ -32,6 +33,7 @@ mod value;
 
 pub(crate) use {
     chance::Chance,
+    kinds::ValueKind,
     names::{Names, Variables, is_name},
     operator::as_expected,
     script::{Command, Script, Step},

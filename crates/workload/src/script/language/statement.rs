@@ -133,7 +133,8 @@ impl Statement {
         self.joined(|variable| format!(":{}", names.name(variable)))
     }
 
-    fn joined(&self, mut of_variable: impl FnMut(usize) -> String) -> String {
+    /// Its text with something in the place of each variable.
+    pub(crate) fn joined(&self, mut of_variable: impl FnMut(usize) -> String) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {

@@ -10,7 +10,7 @@ use super::entry::{Entry, Found, Left};
 use super::lines::Lines;
 use super::log::{Log, Logged, Session};
 use super::shape::shape;
-use super::sql::{Piece, Pieces};
+use super::unsendable::unsendable;
 use super::{LogFormat, general, postgres, sqlserver, transaction};
 
 /// Most bytes of texts and values that are kept.
@@ -238,51 +238,6 @@ impl Collected {
         };
         format!("has no statement that can be sent in its {lines} lines: {}; {remedy}", left.join(", "))
     }
-}
-
-/// Why a statement is not sent, by its first words.
-fn unsendable(sql: &str, format: LogFormat) -> Option<Left> {
-    let mut pieces = Pieces::of(sql, format);
-    let word =
-        |(_, piece)| if let Piece::Word(word) = piece { Some(word.to_ascii_lowercase()) } else { None };
-    let first = pieces.find_map(word);
-    let Some(first) = first else {
-        return Some(Left::Unsupported);
-    };
-    match (first.as_str(), format) {
-        ("copy", LogFormat::PostgresCsv)
-        | ("load", LogFormat::MariadbGeneral)
-        | ("bulk", LogFormat::SqlserverEvents) => Some(Left::Copy),
-        // A number of the logged server's means somebody else at the target's.
-        ("kill" | "shutdown", LogFormat::MariadbGeneral | LogFormat::SqlserverEvents) => {
-            Some(Left::Unsupported)
-        }
-        _ => leaves_database(sql, format).then_some(Left::ChangesDatabase),
-    }
-}
-
-/// Whether a text goes to another database, in any of its statements.
-fn leaves_database(sql: &str, format: LogFormat) -> bool {
-    let pieces = Pieces::of(sql, format).map(|(_, piece)| piece);
-    let mut pieces = pieces.filter(|piece| !matches!(piece, Piece::Space | Piece::Remark)).peekable();
-    let is_word =
-        |piece: &Piece<'_>, word: &str| matches!(piece, Piece::Word(own) if own.eq_ignore_ascii_case(word));
-    let mut is_begin = true;
-    while let Some(piece) = pieces.next() {
-        let is_hint = |next: &Piece<'_>| is_word(next, "hint") || is_word(next, "plan");
-        let leaves = match format {
-            LogFormat::PostgresCsv => false,
-            // Elsewhere it names an index.
-            LogFormat::MariadbGeneral => is_begin,
-            // Statements of T-SQL need nothing between them.
-            LogFormat::SqlserverEvents => !pieces.peek().is_some_and(is_hint),
-        };
-        if leaves && is_word(&piece, "use") {
-            return true;
-        }
-        is_begin = piece == Piece::Other(";");
-    }
-    false
 }
 
 /// How a statement of a log is sent where a job asks for it.

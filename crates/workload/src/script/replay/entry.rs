@@ -47,6 +47,8 @@ pub(super) enum Left {
     Copy,
     /// It would leave the database that is the target.
     ChangesDatabase,
+    /// It would set what all sessions of the server have.
+    ChangesServer,
     OtherDatabase,
     /// The log names values that it does not have.
     NoValues,
@@ -76,6 +78,9 @@ impl Left {
             Self::FurtherRows => "further rows of a statement whose rows are all read",
             Self::Copy => "COPY, whose data are not in the log",
             Self::ChangesDatabase => "changes of the database: the replay stays in its target",
+            Self::ChangesServer => {
+                "settings of the whole server (SET GLOBAL and its like): the replay changes nothing that others use"
+            }
             Self::OtherDatabase => "of another database",
             Self::NoValues => "without their values (log_parameter_max_length = 0)",
             Self::CutValues => "with a value that was cut short (log_parameter_max_length)",
@@ -102,6 +107,7 @@ impl Left {
             | Self::ChangesDatabase
             | Self::OtherDatabase => false,
             Self::Copy
+            | Self::ChangesServer
             | Self::NoValues
             | Self::CutValues
             | Self::Handle

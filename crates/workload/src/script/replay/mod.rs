@@ -15,6 +15,7 @@ mod sql;
 mod sqlserver;
 mod time;
 mod transaction;
+mod unsendable;
 
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,4 @@ pub use format::LogFormat;
 pub use log::{Log, Logs};
 
 pub(super) use log::Logged;
-pub(super) use sql::{literal, with_values};
+pub(super) use sql::{Piece, Pieces, literal, with_values};

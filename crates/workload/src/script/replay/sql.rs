@@ -7,7 +7,7 @@ use super::LogFormat;
 
 /// A piece of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(in crate::script) enum Piece<'a> {
     Space,
     Remark,
     /// A text, a number, bytes.
@@ -20,7 +20,7 @@ pub(super) enum Piece<'a> {
 }
 
 /// Goes through the pieces of a statement.
-pub(super) struct Pieces<'a> {
+pub(in crate::script) struct Pieces<'a> {
     text: &'a str,
     at: usize,
     format: LogFormat,
@@ -29,7 +29,7 @@ pub(super) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    pub(super) fn of(text: &'a str, format: LogFormat) -> Self {
+    pub(in crate::script) fn of(text: &'a str, format: LogFormat) -> Self {
         Self { text, at: 0, format, after_name: false }
     }
 
@@ -46,6 +46,9 @@ impl<'a> Pieces<'a> {
             _ if first.is_whitespace() => (length(rest, char::is_whitespace), Piece::Space),
             '-' if rest.starts_with("--") => (line(rest), Piece::Remark),
             '#' if is_mysql => (line(rest), Piece::Remark),
+            // What it has a version before is run: it is no remark.
+            '/' if is_mysql && executable(rest) > 0 => (executable(rest), Piece::Space),
+            '*' if is_mysql && rest.starts_with("*/") => (2, Piece::Space),
             '/' if rest.starts_with("/*") => (remark(rest), Piece::Remark),
             '\'' => (quoted(rest, '\'', is_mysql), Piece::Literal),
             '"' if is_mysql => (quoted(rest, '"', true), Piece::Literal),
@@ -144,6 +147,7 @@ pub(in crate::script) fn literal(value: Option<&str>, dialect: Dialect) -> Strin
         Dialect::Postgres | Dialect::Sqlite => format!("'{doubled}'"),
         Dialect::Mysql => format!("'{}'", doubled.replace('\\', "\\\\")),
         Dialect::SqlServer => format!("N'{doubled}'"),
+        Dialect::ClickHouse => crate::named_sql::by_columns(),
     }
 }
 
@@ -167,6 +171,12 @@ fn length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
 
 fn line(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
+}
+
+/// Bytes of the begin of `/*!40101 … */` and MariaDB's `/*M!100100 … */`, which servers run; none of what begins otherwise.
+fn executable(text: &str) -> usize {
+    let mark = ["/*!", "/*M!"].into_iter().find(|mark| text.starts_with(mark));
+    mark.map_or(0, |mark| mark.len() + length(&text[mark.len()..], |letter| letter.is_ascii_digit()))
 }
 
 /// Remarks may stand within each other, but not in MySQL, where nobody writes them so.

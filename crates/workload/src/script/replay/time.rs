@@ -3,8 +3,8 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// `2024-01-15 10:00:00.123 CET` and `2024-01-15T10:00:00.123456+01:00`, and what stands behind the seconds. A zone that has only a name
-/// counts as UTC: what matters is how far times of one log are apart.
+/// `2024-01-15 10:00:00.123 CET` and `2024-01-15T10:00:00.123456+01:00`, and what stands behind the seconds. A zone whose name is not known
+/// counts as UTC: what matters is how far times of one log are apart, and those that change their name twice a year are known.
 pub(super) fn parsed(text: &str) -> Option<(i64, &str)> {
     let bytes = text.as_bytes();
     let is_date = bytes.len() >= 19
@@ -30,7 +30,7 @@ pub(super) fn parsed(text: &str) -> Option<(i64, &str)> {
         None => (0, rest),
     };
     let zone = zone.trim();
-    Some((seconds + fraction_us - offset_us(zone).unwrap_or(0), zone))
+    Some((seconds + fraction_us - offset_us(zone).or_else(|| named_offset_us(zone)).unwrap_or(0), zone))
 }
 
 /// `240115  9:05:07`, the local time of MariaDB's log.
@@ -68,6 +68,52 @@ fn offset_us(zone: &str) -> Option<i64> {
     Some(sign * (hours * 60 + minutes) * 60_000_000)
 }
 
+/// Minutes before UTC of zones with winter and summer time. Other regions use some of the names too: of one log, which is of one region, the
+/// difference between both is right, as PostgreSQL has them (share/timezonesets/Default; IST as in Ireland, and IDT an hour from it).
+const ZONES: [(&str, i64); 36] = [
+    ("UTC", 0),
+    ("GMT", 0),
+    ("BST", 60),
+    ("IST", 60),
+    ("IDT", 120),
+    ("WET", 0),
+    ("WEST", 60),
+    ("CET", 60),
+    ("CEST", 120),
+    ("MET", 60),
+    ("MEST", 120),
+    ("EET", 120),
+    ("EEST", 180),
+    ("MSK", 180),
+    ("NST", -210),
+    ("NDT", -150),
+    ("AST", -240),
+    ("ADT", -180),
+    ("EST", -300),
+    ("EDT", -240),
+    ("CST", -360),
+    ("CDT", -300),
+    ("MST", -420),
+    ("MDT", -360),
+    ("PST", -480),
+    ("PDT", -420),
+    ("AKST", -540),
+    ("AKDT", -480),
+    ("HST", -600),
+    ("HDT", -540),
+    ("AEST", 600),
+    ("AEDT", 660),
+    ("ACST", 570),
+    ("ACDT", 630),
+    ("NZST", 720),
+    ("NZDT", 780),
+];
+
+fn named_offset_us(zone: &str) -> Option<i64> {
+    let found = ZONES.iter().find(|(name, _)| zone.eq_ignore_ascii_case(name));
+    found.map(|(_, minutes)| minutes * 60_000_000)
+}
+
 fn number(digits: &str) -> Option<i64> {
     (!digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()))
         .then(|| digits.parse().ok())
@@ -83,7 +129,12 @@ mod tests {
         let noon = 1_705_320_000_000_000;
         for (text, us, zone) in [
             ("2024-01-15 12:00:00.123 UTC", noon + 123_000, "UTC"),
-            ("2024-01-15 12:00:00 CET", noon, "CET"),
+            ("2024-01-15 12:00:00 XYZ", noon, "XYZ"),
+            // An hour that a clock was put forward, or back, is none that passed.
+            ("2024-01-15 13:00:00 CET", noon, "CET"),
+            ("2024-01-15 14:00:00 CEST", noon, "CEST"),
+            ("2024-01-15 07:00:00 EST", noon, "EST"),
+            ("2024-01-15 08:00:00 EDT", noon, "EDT"),
             ("2024-01-15 13:00:00.000 +01", noon, "+01"),
             ("2024-01-15T08:30:00.000001-03:30", noon + 1, "-03:30"),
             ("2024-01-15T12:00:00.1234567Z", noon + 123_456, "Z"),

@@ -92,6 +92,7 @@ impl Client for Player {
             let Some(logged) = self.statements().get(at).copied() else { break };
             let Some((due_ns, waited_ns)) = self.wait_for(&logged, counting).await else {
                 done.is_cut_off = true;
+                self.playing.transaction_is_cut();
                 break;
             };
             done.not_due_ns += waited_ns;

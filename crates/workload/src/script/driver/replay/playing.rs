@@ -37,6 +37,7 @@ pub(super) struct Playing {
     unanswered: AtomicU64,
     begun_transactions: AtomicU64,
     unanswered_transactions: AtomicU64,
+    cut_transactions: AtomicU64,
     lag_ns_max: AtomicU64,
     sessions_late: AtomicU64,
     errors: Mutex<BTreeMap<String, CodedErrors>>,
@@ -74,6 +75,7 @@ impl Playing {
             unanswered: AtomicU64::new(0),
             begun_transactions: AtomicU64::new(0),
             unanswered_transactions: AtomicU64::new(0),
+            cut_transactions: AtomicU64::new(0),
             lag_ns_max: AtomicU64::new(0),
             sessions_late: AtomicU64::new(0),
             errors: Mutex::default(),
@@ -119,6 +121,11 @@ impl Playing {
         self.unanswered_transactions.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The load is over before its next statement is due.
+    pub(super) fn transaction_is_cut(&self) {
+        self.cut_transactions.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn is_answered(&self) {
         self.answered.fetch_add(1, Ordering::Relaxed);
     }
@@ -148,14 +155,18 @@ impl Playing {
     pub(super) fn outcome(&self, load_end_ns: u64) -> (ReplayOutcome, u64) {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let [answered, failed, unanswered] = [&self.answered, &self.failed, &self.unanswered].map(of);
-        let due = self.due(|_| true, self.end_ns.max(load_end_ns));
+        // What an end before the plan's came before is not late: nobody waited for it.
+        let [due, all] = [load_end_ns, self.end_ns].map(|before_ns| self.due(|_| true, before_ns));
+        let ended = answered + failed + unanswered;
         let mut errors: Vec<CodedErrors> = lock(&self.errors).values().cloned().collect();
         errors.sort_by_key(|errors| std::cmp::Reverse(errors.count));
         let replayed = ReplayOutcome {
             answered,
             failed,
             unanswered,
-            unsent: due.saturating_sub(answered + failed + unanswered),
+            unsent: due.saturating_sub(ended),
+            not_due: all - due.max(ended).min(all),
+            cut_transactions: of(&self.cut_transactions),
             errors,
             lag_ms_max: of(&self.lag_ns_max) as f64 / 1e6,
             sessions_late: of(&self.sessions_late),

@@ -31,6 +31,22 @@ fn banks(url: &Url) {
     assert!((written..=written + 3).contains(&told), "{told} of {written}");
     let balances = ran.outcome.balances.unwrap();
     assert_eq!((balances.accounts, balances.tellers), (balances.history, balances.branches));
+    if url.engine().dialect() != Dialect::Sqlite {
+        as_procedures(url, told, all);
+    }
+}
+
+/// The same, each script a procedure.
+fn as_procedures(url: &Url, before: u64, all: &str) {
+    let ran = ran(url, &[], &format!("{all}\nprotocol = \"procedure\""));
+    assert!(ran.outcome.stopped.is_empty() && ran.outcome.disagreement.is_none(), "{:?}", ran.outcome);
+    assert_eq!(ran.outcome.notes, Vec::<String>::new());
+    assert!(ran.count("transaction") > 0, "{:?}", ran.outcome);
+    let written = ran.count("simple-update") + ran.count("tpcb-like");
+    let told = rows_of(url, "SELECT count(*) FROM pgbench_history") - before;
+    assert!((written..=written + 3).contains(&told), "{told} of {written}");
+    let balances = ran.outcome.balances.unwrap();
+    assert_eq!((balances.accounts, balances.tellers), (balances.history, balances.branches));
 }
 
 /// What somebody else does meanwhile is found.

@@ -12,6 +12,7 @@ use crate::script::{Logs, ScriptFile, Settings, check};
 
 mod builtin;
 mod pgbench;
+mod procedures;
 mod replay;
 mod replay_servers;
 
@@ -102,13 +103,17 @@ fn file() -> (TempDir, Url) {
 const ADD: &str =
     "\\set id random(1, 10)\n\\set d 2 * 3 - 5\nUPDATE t SET n = n + :d WHERE id = :id;\n\\expect rows = 1\n";
 
-/// Each transaction that was finished adds one, in each of the ways to send a statement, and nothing else does.
-fn adds_up(url: &Url, protocols: &[&str]) {
-    let sum = || match rows(url, "SELECT sum(n) FROM t")[0][0] {
+fn sum_of(url: &Url) -> u64 {
+    match rows(url, "SELECT sum(n) FROM t")[0][0] {
         Value::I64(sum) => sum as u64,
         Value::F64(sum) => sum as u64,
         ref other => panic!("{other:?}"),
-    };
+    }
+}
+
+/// Each transaction that was finished adds one, in each of the ways to send a statement, and nothing else does.
+fn adds_up(url: &Url, protocols: &[&str]) {
+    let sum = || sum_of(url);
     for protocol in protocols {
         let before = sum();
         let ran = ran(url, &[ADD], &format!("clients = 3\nmax_tries = 1000\nprotocol = \"{protocol}\""));

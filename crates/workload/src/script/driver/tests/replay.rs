@@ -50,7 +50,7 @@ pub(super) fn of(ran: &Ran) -> (&ReplayInUse, &ReplayOutcome) {
     let (read, became) = (ran.setup.replay.as_ref().unwrap(), ran.outcome.replay.as_ref().unwrap());
     let left: u64 = read.left_out.iter().map(|left| left.count).sum();
     assert_eq!(read.entries, read.statements + left, "{read:#?}");
-    let ended = became.answered + became.failed + became.unanswered + became.unsent;
+    let ended = became.answered + became.failed + became.unanswered + became.unsent + became.not_due;
     assert_eq!(read.statements, ended, "{became:#?}");
     let errors: u64 = became.errors.iter().map(|errors| errors.count).sum();
     assert_eq!(became.failed, errors, "{became:#?}");
@@ -134,8 +134,9 @@ fn an_error_stops_its_session_where_that_is_asked_for_and_no_other() {
     assert_eq!("stop".parse(), Ok(OnError::Stop));
 }
 
-/// Counts to a million: some tenths of a second.
-const LONG: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000) SELECT count(*) FROM c";
+/// Counts to a hundred thousand: some hundredths of a second.
+const LONG: &str =
+    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000) SELECT count(*) FROM c";
 
 #[test]
 fn a_session_that_is_late_stays_in_order_and_its_latency_counts_from_when_it_was_due() {
@@ -189,6 +190,7 @@ fn a_shorter_window_leaves_out_what_is_due_later_and_undoes_what_it_cuts() {
     let left = read.left_out.last().unwrap();
     assert_eq!((left.count, left.why.as_str()), (2, "due after the end of the load"));
     assert_eq!((read.statements, became.answered, became.unsent), (3, 3, 0));
+    assert_eq!((became.cut_transactions, became.not_due), (1, 0));
     assert_eq!(ran.count(record::script::TRANSACTION), 1, "one that was cut off is none");
     assert_eq!(rows(&url, "SELECT sum(n) FROM t WHERE id < 4"), [[Value::I64(1)]]);
     let directory = tempfile::tempdir().unwrap();
@@ -202,6 +204,60 @@ fn a_shorter_window_leaves_out_what_is_due_later_and_undoes_what_it_cuts() {
         let told = try_replay(&url, &path, settings).err().unwrap().to_string();
         assert!(told.contains(part) && told.contains("busy.log"), "{told}");
     }
+}
+
+/// A window of two seconds of which the log has one, behind a warm-up in which it has others.
+#[test]
+fn what_is_offered_is_that_of_the_window() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("busy.log");
+    let text = log(&[
+        (0, 1, "SELECT 1"),
+        (1, 1, "SELECT 1"),
+        (2, 1, "SELECT 1"),
+        (1_100, 1, "SELECT 1"),
+        (1_200, 1, "SELECT 1"),
+        (1_300, 1, "SELECT 1"),
+        (1_400, 1, "SELECT 1"),
+        (9_000, 1, "SELECT 1"),
+    ]);
+    std::fs::write(&path, text).unwrap();
+    let settings = Settings {
+        replay: Some(path),
+        warm_up: Some(Span::seconds(1)),
+        duration: Some(Span::seconds(2)),
+        ..Settings::default()
+    };
+    let job = check(&Job::of(&settings).unwrap(), Dialect::Sqlite, &mut Logs::default()).unwrap();
+    assert_eq!(job.pacing, ::load::Pacing::Fixed { rate_per_s: 2.0 });
+}
+
+/// After Ctrl-C all that the log still had was told as late.
+#[test]
+fn what_is_not_due_when_the_load_is_ended_is_not_late() {
+    let (directory, url) = file();
+    let path = directory.path().join("busy.log");
+    std::fs::write(&path, log(&[(0, 1, "SELECT 1"), (59_000, 2, "SELECT 2")])).unwrap();
+    let settings = Settings { replay: Some(path), ..Settings::default() };
+    let job = check(&Job::of(&settings).unwrap(), Dialect::Sqlite, &mut Logs::default()).unwrap();
+    let own = block_on(Own::make(&url, "", &claim(Existing::AsItIs))).unwrap();
+    let mut answered = 0;
+    let outcome = crate::script::run(
+        &job,
+        &own.lease(),
+        &own.clone().into(),
+        &AtomicBool::new(false),
+        &mut |progress| {
+            if let Progress::Interval(interval) = progress {
+                answered += interval.operations[record::script::TRANSACTION].count;
+            }
+            if answered > 0 { Go::Stop } else { Go::On }
+        },
+    )
+    .unwrap();
+    let became = outcome.replay.unwrap();
+    assert_eq!((became.answered, became.unsent, became.not_due, became.cut_transactions), (1, 0, 1, 0));
+    assert_eq!(outcome.unsent, 0);
 }
 
 #[test]

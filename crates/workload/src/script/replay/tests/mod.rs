@@ -115,6 +115,26 @@ fn a_csvlog_of_all_statements_is_read_with_its_sessions_and_values() {
     adds_up(&log);
 }
 
+/// An hour was waited for that no clock had.
+#[test]
+fn a_clock_that_is_put_forward_or_back_is_no_time_that_passes() {
+    let at = |clock: &str, zone: &str| {
+        csv("00.000", "a.1", "statement: SELECT 1", "").replacen(
+            "2024-01-15 10:00:00.000 UTC",
+            &format!("{clock} {zone}"),
+            1,
+        )
+    };
+    for clocks in [
+        [("2024-03-31 01:59:59.500", "CET"), ("2024-03-31 03:00:00.500", "CEST")],
+        [("2024-10-27 02:59:59.500", "CEST"), ("2024-10-27 02:00:00.500", "CET")],
+        [("2024-11-03 01:59:59.500", "EDT"), ("2024-11-03 01:00:00.500", "EST")],
+    ] {
+        let log = read(&clocks.map(|(clock, zone)| at(clock, zone)).concat());
+        assert_eq!((log.last_us - log.first_us, log.backwards), (1_000_000, 0), "{clocks:?}");
+    }
+}
+
 #[test]
 fn a_statement_that_is_told_when_it_is_over_began_before() {
     let text = [
