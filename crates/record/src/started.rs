@@ -13,6 +13,12 @@ pub struct StartedServer {
     pub name: String,
     /// What it is, such as `PostgreSQL`.
     pub engine: String,
+    /// What stands by, as the study asks for it, and how soon that takes over: `sync (pg_auto_failover, tuned)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<String>,
+    /// What is broken of it in the trial, as the study asks for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// Where it listened: `127.0.0.1:20001`.
     pub address: String,
     /// What lay where: `data`, `log` where that was apart, tablespaces by their names.

@@ -35,7 +35,7 @@ mod work;
 pub use axis::Axis;
 pub use file::{Mistake, StudyFile};
 pub use lab::{GivenLab, LabFileSystem, LabKind, LabVolume, Laboratory, MountedVolume};
-pub use library::{DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
+pub use library::{AVAILABILITY_STUDIES, DISK_PROFILES, HISTORIAN_PROFILES, PUBLISHED_STUDIES, ReadyStudy};
 pub use mistake::{Place as MistakePlace, StudyError, StudyErrors, toml_problem};
 pub use plan::{LOOKS, Plan, Stop, Trial};
 pub use search::{Search, StepLengths};

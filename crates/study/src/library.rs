@@ -1,4 +1,4 @@
-//! Studies that are ready to run, each a file in `studies/`: profiles of one workload, and what others published.
+//! Studies that are ready to run, each a file in `studies/`: profiles of one workload, what others published, and what fails.
 
 use crate::file::{Mistake, StudyFile};
 use crate::mistake::{StudyError, StudyErrors};
@@ -25,7 +25,7 @@ macro_rules! profiles {
     };
 }
 
-macro_rules! published {
+macro_rules! with_page {
     ($($name:literal),* $(,)?) => {
         [$(ReadyStudy {
             name: $name,
@@ -43,7 +43,7 @@ pub const DISK_PROFILES: [ReadyStudy; 7] =
 pub const HISTORIAN_PROFILES: [ReadyStudy; 2] = profiles!["historian": "flush-rows", "real-project"];
 
 /// Studies that others published.
-pub const PUBLISHED_STUDIES: [ReadyStudy; 18] = published![
+pub const PUBLISHED_STUDIES: [ReadyStudy; 19] = with_page![
     "hds-flush-rows",
     "hds-placement",
     "hds-real-project",
@@ -57,6 +57,7 @@ pub const PUBLISHED_STUDIES: [ReadyStudy; 18] = published![
     "r630-think-time",
     "r630-hdd-ssd",
     "r630-cycle",
+    "r630-availability",
     "sqlio-sweep",
     "sqlio-expectation",
     "classifier-ram",
@@ -64,10 +65,19 @@ pub const PUBLISHED_STUDIES: [ReadyStudy; 18] = published![
     "classifier-iops",
 ];
 
+/// Studies of what happens when something of a server fails, and of what it costs to be prepared.
+pub const AVAILABILITY_STUDIES: [ReadyStudy; 5] = with_page![
+    "availability-single",
+    "availability-sync",
+    "availability-async",
+    "availability-receiver",
+    "availability-synchrony",
+];
+
 impl ReadyStudy {
     /// All of them.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        DISK_PROFILES.iter().chain(&HISTORIAN_PROFILES).chain(&PUBLISHED_STUDIES)
+        DISK_PROFILES.iter().chain(&HISTORIAN_PROFILES).chain(&PUBLISHED_STUDIES).chain(&AVAILABILITY_STUDIES)
     }
 
     /// The study of a name.

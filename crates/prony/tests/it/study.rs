@@ -496,6 +496,7 @@ fn published_studies_are_listed_and_shown() {
         "r630-think-time",
         "r630-hdd-ssd",
         "r630-cycle",
+        "r630-availability",
         "sqlio-sweep",
         "sqlio-expectation",
         "classifier-ram",
@@ -621,6 +622,29 @@ fn the_published_cycle_runs_tiny_and_tells_what_each_way_took() {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert!(bench.names("data").is_empty(), "nothing is left");
+}
+
+/// Planning starts nothing, and so needs no more than is there.
+#[test]
+fn studies_of_availability_tell_what_stands_by_and_what_is_broken_before_anything_is_started() {
+    let bench = Workbench::new();
+    fs::create_dir(bench.path("data")).unwrap();
+    let data = format!("data={}", bench.path("data").display());
+    for (name, told) in [
+        ("r630-availability", "breaks it: kill-node for 1m at 1m..1m30s"),
+        ("availability-single", "breaks it: restart at 20s..40s"),
+        ("availability-sync", "pair = sync (pg_auto_failover, tuned)"),
+        ("availability-async", "breaks it: kill-node of standby for 15s at 20s..30s"),
+        ("availability-receiver", "breaks it: freeze-receiver for 15s at 20s..30s"),
+        ("availability-synchrony", "pair = quorum (streaming replication)"),
+    ] {
+        let plan = bench.run(&["study", "plan", name, "--place", &data]).ended_with(0).stdout;
+        assert!(plan.contains(told), "{told} is not in:\n{plan}");
+        bench.run(&["study", "plan", name, "--place", &data, "--quick"]).ended_with(0);
+        let page = bench.run(&["study", "show", name, "--page"]).ended_with(0).stdout;
+        assert!(page.starts_with(&format!("# {name}\n")) && page.contains("## How to adapt it"), "{page}");
+    }
+    assert!(bench.names("data").is_empty(), "a plan makes nothing");
 }
 
 #[test]

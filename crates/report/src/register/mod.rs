@@ -80,7 +80,11 @@ pub struct AwayTimes {
 impl AwayTimes {
     fn of(times: Vec<Away>, end_s: f64) -> Self {
         let lengths = || times.iter().map(|away| away.length_s(end_s));
-        Self { longest_s: lengths().fold(0.0, f64::max), total_s: lengths().sum(), times }
+        Self {
+            longest_s: lengths().fold(0.0, f64::max),
+            total_s: lengths().fold(0.0, |sum, length| sum + length),
+            times,
+        }
     }
 }
 

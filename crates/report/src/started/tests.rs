@@ -193,6 +193,23 @@ fn servers_that_differ_in_their_names_alone_are_told_together() {
     );
 }
 
+#[test]
+fn a_plan_tells_what_stands_by_and_what_is_broken() {
+    let broken = StartedServer {
+        pair: Some("sync (pg_auto_failover, tuned)".to_owned()),
+        faults: vec!["kill-node for 15s at 5s".to_owned(), "switchover at 40s".to_owned()],
+        ..server("1GB")
+    };
+    let told = lines(&[broken]);
+    assert_eq!(
+        told[4..],
+        [
+            "  with others that stand by: pair = sync (pg_auto_failover, tuned)",
+            "  breaks it: kill-node for 15s at 5s, switchover at 40s",
+        ]
+    );
+}
+
 /// Sessions waited for a server that could do no more, and the whole machine was said to be idle.
 #[test]
 fn a_limit_of_processors_that_is_used_up_is_what_limits() {

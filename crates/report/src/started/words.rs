@@ -9,7 +9,7 @@ use crate::format;
 /// What is called first in the directories that are made in a user's.
 const MADE: &str = "prony-";
 /// Servers that are told one by one.
-const LISTED_MOST: usize = 4;
+const LISTED_MOST: usize = 6;
 
 /// What a plan would start, a few lines for each server that differs from the others in more than its name.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn lines(servers: &[StartedServer]) -> Vec<String> {
     let more = kinds.len().saturating_sub(LISTED_MOST);
     let told = kinds.iter().take(LISTED_MOST).flat_map(|(names, server)| of_kind(names, server));
     let rest = format!(
-        "and {} with other places, limits or settings",
+        "and {} with other places, limits, settings or faults",
         format::counted(more, "more server", "more servers")
     );
     told.chain((more > 0).then_some(rest)).collect()
@@ -53,7 +53,14 @@ fn of_kind(names: &[&str], server: &StartedServer) -> Vec<String> {
     let first = format!("starts {who}: {}", places.join(", "));
     let asked = set("asked for", &server.asked);
     let chosen = set("that follow from what it may use", &server.chosen);
-    [first, limited].into_iter().chain(asked).chain(chosen).collect()
+    [first, limited].into_iter().chain(asked).chain(chosen).chain(broken(server)).collect()
+}
+
+/// What stands by, and what is broken of it in the trials.
+fn broken(server: &StartedServer) -> Vec<String> {
+    let pair = server.pair.as_ref().map(|pair| format!("  with others that stand by: pair = {pair}"));
+    let faults = (!server.faults.is_empty()).then(|| format!("  breaks it: {}", server.faults.join(", ")));
+    pair.into_iter().chain(faults).collect()
 }
 
 /// The user's directory in which ours is, and what it lies on: `/data on vda (ext4)`.

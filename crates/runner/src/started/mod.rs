@@ -669,6 +669,8 @@ fn described(server: &StartedServer, configuration: &Configuration) -> record::S
     record::StartedServer {
         name: server.called(),
         engine: server.server.engine.map(study::Engine::called).unwrap_or_default().to_owned(),
+        pair: server.server.pair_in_words(),
+        faults: server.server.all_faults().iter().map(ToString::to_string).collect(),
         asked: configuration.asked.clone(),
         chosen: configuration.chosen.clone(),
         limits: configuration.recorded(String::new(), Vec::new()),

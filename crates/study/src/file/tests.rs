@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::study::Order;
+use crate::{Pristine, Server};
 
 const FLUSH_ROWS: &str = r#"
 title = "Rows buffered before a flush"
@@ -251,6 +252,30 @@ fn published_studies_are_studies_at_full_size_and_quick() {
             assert!(quick || study.blocks >= 6, "{} claims something", published.name);
         }
         assert!(!published.answers().is_empty());
+    }
+}
+
+#[test]
+fn studies_of_availability_break_something_twenty_times_on_servers_that_are_made_anew() {
+    for ready in crate::AVAILABILITY_STUDIES.iter().chain(crate::ReadyStudy::named("r630-availability")) {
+        for quick in [false, true] {
+            let places = [("data".to_owned(), "/data".to_owned())].into();
+            let file =
+                StudyFile { name: ready.name, text: ready.file, quick, places, ..StudyFile::default() };
+            let study = file.study().unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", ready.name));
+            let plan = Plan::of(&study).unwrap();
+            let servers = || plan.trials.iter().flat_map(|trial| trial.target.server.values());
+            let has_pairs = servers().any(|server| server.pair().is_some());
+            assert_eq!(has_pairs, ready.name != "availability-single", "{}", ready.name);
+            if ready.name == "availability-synchrony" {
+                assert!(servers().all(|server| server.all_faults().is_empty()));
+                continue;
+            }
+            let is_anew = |server: &Server| server.between_trials == Some(Pristine::Recreate);
+            assert!(servers().all(is_anew), "{}", ready.name);
+            assert!(servers().any(|server| !server.all_faults().is_empty()), "{}", ready.name);
+            assert_eq!(study.blocks, if quick { 1 } else { 20 }, "{}", ready.name);
+        }
     }
 }
 

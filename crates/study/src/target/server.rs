@@ -200,6 +200,19 @@ pub enum Pair {
     Quorum,
 }
 
+impl Pair {
+    /// As a study spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Sync => "sync",
+            Self::Async => "async",
+            Self::Quorum => "quorum",
+        }
+    }
+}
+
 /// How fast a failure is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -447,6 +460,22 @@ impl Server {
     #[must_use]
     pub fn pair(&self) -> Option<Pair> {
         self.pair.filter(|pair| *pair != Pair::None)
+    }
+
+    /// What stands by, who decides that it takes over, and how fast: `sync (pg_auto_failover, tuned)`.
+    #[must_use]
+    pub fn pair_in_words(&self) -> Option<String> {
+        let pair = self.pair()?;
+        if pair != Pair::Sync {
+            return Some(format!("{} (streaming replication)", pair.name()));
+        }
+        let failover = match self.failover {
+            Some(Failover::Tuned) => "tuned",
+            Some(Failover::Default) | None => "with its own timeouts",
+        };
+        let timeouts = self.timeouts_as_text();
+        let set = timeouts.iter().map(|(key, value)| format!(", {key} = {value}"));
+        Some(format!("{} (pg_auto_failover, {failover}{})", pair.name(), set.collect::<String>()))
     }
 
     /// Its timeouts as texts, as the tool takes them.
