@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use stats::weighted_mean;
 
+use crate::faults::{self, Fault};
 use crate::replicas::{self, Replica};
 use crate::servers::Servers;
 use crate::trial::Generator;
@@ -43,6 +44,9 @@ pub struct Beside {
     /// Copies of its databases on other servers, where servers told of any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<Replica>,
+    /// What was broken on purpose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// Marked times; the outcome of the workload says more of them.
     #[serde(skip)]
     pub(crate) marks: Vec<Mark>,
@@ -58,6 +62,7 @@ impl Beside {
             devices: if devices.len() > 1 { devices } else { Vec::new() },
             servers: servers_of(during),
             replicas: replicas::of(&measured.resources),
+            faults: faults::of(measured),
             marks: measured.trial.marks.iter().cloned().chain(replicas::marks(&measured.resources)).collect(),
             resources: measured.resources.clone(),
         }

@@ -12,7 +12,6 @@ use stats::{Dependence, Estimate, Gap};
 
 use crate::bins::Bins;
 use crate::budget::Budget;
-use crate::faults::{self, Fault};
 use crate::limit::LimitedBy;
 use crate::machine::{Beside, Machine, during, machine_of};
 use crate::percentile::{OwnPercentile, PercentileIntervals};
@@ -143,9 +142,6 @@ pub struct Trial {
     /// Servers that were started for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_servers: Vec<StartedServer>,
-    /// What was broken on purpose while it ran.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<Fault>,
     /// What was really set up.
     pub setup: Option<Setup>,
     /// What only trials of its workload have, by the workload's name.
@@ -195,8 +191,8 @@ impl Trial {
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
         let generator = generator_of(&window, operations, setup.as_ref(), cores);
-        let (generator, during) =
-            (generator.beside(per_s, whole.pauses()), during(&measured.resources, &window));
+        let generator = generator.beside(per_s, whole.pauses());
+        let during = during(&measured.resources, &window);
         let machine = machine_of(&during, operations, generator, setup.as_ref());
         Self {
             number: record.number,
@@ -226,7 +222,6 @@ impl Trial {
             target: record.target.clone(),
             placed: record.placed.clone(),
             started_servers: record.servers.clone(),
-            faults: faults::of(measured),
             searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),

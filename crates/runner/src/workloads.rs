@@ -125,15 +125,7 @@ pub(crate) fn run(
 
 /// What the setup of a trial lacks of what was asked for.
 pub(crate) fn remark(setup: &Setup) -> Option<String> {
-    match setup {
-        Setup::Disk(setup) => disk_trial::remark(setup),
-        Setup::Historian(_)
-        | Setup::Orders(_)
-        | Setup::Script(_)
-        | Setup::Reporting(_)
-        | Setup::Register(_)
-        | Setup::Tables(_) => None,
-    }
+    setup.disk().and_then(disk_trial::remark)
 }
 
 /// Why there was nothing to measure, and the trial is left out: what it is of is not to be had where it ran.

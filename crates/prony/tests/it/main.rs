@@ -10,6 +10,7 @@
 )]
 
 mod attached;
+mod availability;
 mod check;
 mod config;
 mod connecting;

@@ -47,7 +47,7 @@ pub(crate) fn availability(trials: &[Trial]) -> Vec<Availability> {
         (&a.name, &a.levels, &a.configuration) == (&b.name, &b.levels, &b.configuration)
     };
     let mut groups: Vec<Vec<&Trial>> = Vec::new();
-    for trial in trials.iter().filter(|trial| !trial.faults.is_empty()) {
+    for trial in trials.iter().filter(|trial| !trial.beside.faults.is_empty()) {
         match groups.iter_mut().find(|group| is_alike(group[0], trial)) {
             Some(group) => group.push(trial),
             None => groups.push(vec![trial]),
@@ -57,15 +57,17 @@ pub(crate) fn availability(trials: &[Trial]) -> Vec<Availability> {
 }
 
 fn of_group(trials: &[&Trial]) -> Vec<Availability> {
-    let count = trials.iter().map(|trial| trial.faults.len()).max().unwrap_or(0);
+    let count = trials.iter().map(|trial| trial.beside.faults.len()).max().unwrap_or(0);
     (0..count).filter_map(|number| of_fault(trials, number)).collect()
 }
 
 /// One of them over the repeats in which it was done.
 fn of_fault(trials: &[&Trial], number: usize) -> Option<Availability> {
     let is_done = |fault: &&Fault| fault.done.failed.is_none() && fault.done.mended_s.is_some();
-    let done: Vec<(&Trial, &Fault)> =
-        trials.iter().filter_map(|trial| Some((*trial, trial.faults.get(number).filter(is_done)?))).collect();
+    let done: Vec<(&Trial, &Fault)> = trials
+        .iter()
+        .filter_map(|trial| Some((*trial, trial.beside.faults.get(number).filter(is_done)?)))
+        .collect();
     let away_s: Vec<f64> =
         done.iter().map(|(_, fault)| fault.silence.map_or(0.0, |silence| silence.length_s)).collect();
     let MedianInterval { median, interval } = median_interval(&away_s)?;
@@ -150,7 +152,7 @@ fn lost(of: &Availability) -> String {
 /// That something was broken much later than it was to be: what came before took so long.
 fn late(trial: &Trial) -> Option<Verdict> {
     let lateness_s = |fault: &Fault| fault.done.begun_s.map_or(0.0, |begun_s| begun_s - fault.done.due_s);
-    let late = trial.faults.iter().find(|fault| lateness_s(fault) > LATE_S)?;
+    let late = trial.beside.faults.iter().find(|fault| lateness_s(fault) > LATE_S)?;
     let sentence = format!(
         "{}: `{}` was begun {} late, since what was broken before had to be mended first: leave more time between them",
         trial.name,

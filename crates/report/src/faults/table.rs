@@ -33,7 +33,8 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
         column("longest", "the longest latency meanwhile", 3),
         words("failed", "why it was not done as it was asked for", 0),
     ];
-    let faults = |trial: &Trial| trial.faults.iter().map(|fault| row(trial, fault)).collect::<Vec<Row>>();
+    let faults =
+        |trial: &Trial| trial.beside.faults.iter().map(|fault| row(trial, fault)).collect::<Vec<Row>>();
     let rows = report.trials_of(workload).flat_map(faults).take(SHOWN_MAX);
     let Some(table) = Table::of("What was broken on purpose", columns, rows) else { return Vec::new() };
     let table = table.without_empty_columns(&["another node", "redundant", "failed"]);

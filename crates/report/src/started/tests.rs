@@ -45,6 +45,8 @@ pub(crate) fn server(cache: &str) -> StartedServer {
     StartedServer {
         name: "pg".to_owned(),
         engine: "PostgreSQL".to_owned(),
+        pair: None,
+        faults: Vec::new(),
         address: "127.0.0.1:20001".to_owned(),
         places: [
             ("data".to_owned(), volume("/data/prony-a1a1a1a1a1a1/data", "vda")),

@@ -1,0 +1,131 @@
+//! Servers that are broken on purpose while they are loaded: what was done when, what came of it, and what cannot be done.
+
+use serde_json::Value;
+
+use crate::workbench::{Outcome, Workbench, json_file};
+
+/// The only trial of a run, which may be one of a busy machine.
+fn trial(bench: &Workbench, ran: &Outcome) -> Value {
+    let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+    let state = trial["state"].as_str().unwrap();
+    assert!(["complete", "invalid"].contains(&state), "{state}: {}\n{}", trial["reason"], ran.stderr);
+    trial
+}
+
+/// When its only fault was done and undone.
+fn done(trial: &Value) -> [f64; 3] {
+    let [fault] = trial["faults"].as_array().unwrap().as_slice() else { panic!("{}", trial["faults"]) };
+    assert_eq!(fault["failed"], Value::Null, "{fault:#}");
+    ["begun_s", "broken_s", "mended_s"].map(|name| fault[name].as_f64().unwrap())
+}
+
+const REGISTER: [&str; 11] = [
+    "register",
+    "--managed",
+    "postgres",
+    "--clients",
+    "4",
+    "--rate",
+    "300/s",
+    "--warm-up",
+    "500ms",
+    "--duration",
+    "4s",
+];
+
+#[test]
+fn a_server_that_is_killed_is_started_again_and_loses_nothing() {
+    let bench = Workbench::new();
+    let ran = bench.run(&[&REGISTER[..], &["--fault", "kill at 1s", "--outage", "50ms"]].concat());
+    let trial = trial(&bench, &ran);
+    let [begun_s, broken_s, mended_s] = done(&trial);
+    assert!(begun_s >= 1.0 && broken_s >= begun_s && mended_s >= broken_s, "{trial:#}");
+    assert_eq!(trial["outcome"]["writes"]["lost"], 0, "{:#}", trial["outcome"]["writes"]);
+    let marks = trial["marks"].as_array().unwrap();
+    let fault = marks.iter().find(|mark| mark["kind"] == "fault").unwrap();
+    assert_eq!((fault["what"].as_str(), fault["planned"].as_bool()), (Some("kill at 1s"), Some(true)));
+    assert_eq!(fault["end_s"].as_f64(), Some(mended_s));
+    let report = bench.run(&["report", "latest", "--json"]).json();
+    let [availability] = report["availability"].as_array().unwrap().as_slice() else { panic!("{report:#}") };
+    let told =
+        (availability["fault"].as_str(), availability["lost_in"].as_u64(), availability["lost"].as_u64());
+    assert_eq!(told, (Some("kill at 1s"), Some(0), Some(0)));
+    assert_eq!(report["trials"][0]["faults"][0]["asked"], "kill at 1s");
+}
+
+/// It gives no error: that nobody was answered is known from the answers alone.
+#[test]
+fn a_server_that_stands_still_answers_nobody_and_makes_no_trial_invalid_for_that() {
+    let bench = Workbench::new();
+    let ran = bench.run(&[
+        "historian",
+        "--managed",
+        "mariadb",
+        "--rate",
+        "500",
+        "--screens",
+        "0",
+        "--warm-up",
+        "500ms",
+        "--duration",
+        "5s",
+        "--fault",
+        "freeze for 2s at 1500ms",
+    ]);
+    let trial = trial(&bench, &ran);
+    let [_, broken_s, mended_s] = done(&trial);
+    assert!(mended_s - broken_s >= 2.0, "{trial:#}");
+    let silences = trial["marks"].as_array().unwrap().iter().filter(|mark| mark["kind"] == "silence");
+    let seconds = |mark: &Value, name: &str| mark[name].as_f64().unwrap_or(f64::INFINITY);
+    // What was answered before may have been read a little later.
+    let is_it =
+        |mark: &Value| seconds(mark, "begin_s") < broken_s + 1.0 && seconds(mark, "end_s") >= mended_s;
+    assert!(silences.clone().any(is_it), "{:#}", trial["marks"]);
+    assert!(
+        !trial["reason"].as_str().unwrap_or_default().contains("database was away"),
+        "{}",
+        trial["reason"]
+    );
+}
+
+#[test]
+fn a_node_of_a_pair_is_killed_and_what_it_acknowledged_is_there() {
+    let bench = Workbench::new();
+    let pair = [
+        "--pair",
+        "sync",
+        "--failover",
+        "tuned",
+        "--setting",
+        "shared_buffers=64MB",
+        "--fault",
+        "kill-node for 1s at 1s",
+    ];
+    let ran = bench.run(&[&REGISTER[..], &pair].concat());
+    let trial = trial(&bench, &ran);
+    let [begun_s, broken_s, mended_s] = done(&trial);
+    assert!(mended_s - broken_s >= 1.0 && begun_s >= 1.0, "{trial:#}");
+    let fault = &trial["faults"][0];
+    assert_eq!((fault["of"].as_str(), fault["took_writes"].as_bool()), (Some("node1"), Some(true)));
+    assert_eq!(trial["outcome"]["writes"]["lost"], 0, "{:#}", trial["outcome"]);
+    assert_eq!(trial["outcome"]["is_audited"], true, "{:#}", trial["outcome"]["notes"]);
+    assert!(trial["servers"][0]["pair"].as_str().unwrap().contains("sync"), "{:#}", trial["servers"]);
+}
+
+#[test]
+fn what_cannot_be_broken_is_refused_before_anything_is_started() {
+    let bench = Workbench::new();
+    for (fault, told) in [
+        ("freeze at 1s", "for how long"),
+        ("switchover at 1s", "needs another node"),
+        ("kill at 1h", "would not be over when the load ends"),
+        ("kill of standby at 1s", "names a node of several"),
+        ("pull-cable at 1s", "is no fault"),
+    ] {
+        let refused = bench.run(&[&REGISTER[..], &["--fault", fault]].concat()).ended_with(2).stderr;
+        assert!(refused.contains(told), "{fault}: {refused}");
+    }
+    let told = bench.run(&[&REGISTER[..], &["--fault", "soon"]].concat()).ended_with(2).stderr;
+    assert!(told.contains("kill at 20s"), "{told}");
+    assert_eq!(bench.names("."), [""; 0], "nothing ran");
+}
