@@ -16,6 +16,9 @@ pub struct StartedServer {
     /// What stands by, as the study asks for it, and how soon that takes over: `sync (pg_auto_failover, tuned)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<String>,
+    /// What decides how others take over, as it was read from them: timeouts, what a commit waits for, versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pair_settings: Vec<ServerSetting>,
     /// What is broken of it in the trial, as the study asks for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,

@@ -161,3 +161,86 @@ fn late(trial: &Trial) -> Option<Verdict> {
     );
     Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "fault_late", sentence) })
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{FaultDone, Mark};
+
+    use super::*;
+    use crate::fixture::{self, Sold};
+
+    /// What repeats came to in which nobody was answered for so long, and so much was lost, where that is known.
+    fn said(away_s: &[f64], lost: &[u64]) -> String {
+        let MedianInterval { median, interval } = median_interval(away_s).unwrap();
+        let lost_in = lost.iter().filter(|&&lost| lost > 0).count() as u32;
+        let of = Availability {
+            name: "sync".to_owned(),
+            fault: "kill-node at 20s".to_owned(),
+            trials: (1..=away_s.len() as u32).collect(),
+            away_s: away_s.to_vec(),
+            away_s_median: median,
+            away_s_interval: interval,
+            away_s_max: away_s.iter().copied().fold(0.0, f64::max),
+            lost_in: (!lost.is_empty()).then_some(lost_in),
+            lost_known_in: lost.len() as u32,
+            lost_chance_at_most: chance_at_most(lost_in, lost.len() as u32),
+            lost: (!lost.is_empty()).then(|| lost.iter().sum()),
+        };
+        finding(&of).sentence
+    }
+
+    #[test]
+    fn repeats_say_how_long_it_takes_and_what_they_leave_open() {
+        let twenty: Vec<f64> = (0..20).map(|number| 3.0 + f64::from(number) / 10.0).collect();
+        assert_eq!(
+            said(&twenty, &[0; 20]),
+            "sync: `kill-node at 20s`, 20 times: nobody was answered for 3.95 s (median; 95 % interval 3.50 s–4.40 s; longest 4.90 s); \
+             something acknowledged was lost in 0 of 20: at most 14 % at 95 %"
+        );
+        let lost = said(&twenty[..2], &[0, 3]);
+        assert!(lost.contains("six repeats and more have an interval"), "{lost}");
+        assert!(lost.contains("lost in 1 of 2 (3 in all): at most 97 % at 95 %"), "{lost}");
+    }
+
+    #[test]
+    fn one_fault_says_what_it_came_to() {
+        assert_eq!(
+            said(&[2.01], &[0]),
+            "sync: `kill-node at 20s`: nobody was answered for 2.01 s; nothing acknowledged was lost"
+        );
+        assert!(said(&[2.01], &[1_200]).ends_with("; 1,200 acknowledged were lost"));
+        assert!(said(&[0.0], &[]).ends_with(": nobody waited for half a second; what was lost is not known"));
+    }
+
+    fn fault(begun_s: f64) -> FaultDone {
+        FaultDone {
+            asked: "freeze for 2s at 20s".to_owned(),
+            of: "pg".to_owned(),
+            due_s: 20.0,
+            begun_s: Some(begun_s),
+            broken_s: Some(begun_s),
+            mended_s: Some(begun_s + 2.0),
+            ..FaultDone::default()
+        }
+    }
+
+    #[test]
+    fn a_fault_of_a_trial_has_its_silence_and_one_that_came_late_is_warned_of() {
+        let report = |begun_s: f64| {
+            let mut trial = Sold::at("32 clients", &[100.0]).trial(1);
+            trial.trial.faults = vec![fault(begun_s)];
+            trial.trial.marks.push(Mark::silence(20_000_000_000, Some(22_500_000_000)));
+            Report::of(&fixture::study("orders", vec![trial]))
+        };
+        let (in_time, late) = (report(20.01), report(21.5));
+        let [availability] = in_time.availability.as_slice() else { panic!("{:?}", in_time.availability) };
+        assert_eq!((availability.away_s.as_slice(), availability.trials.as_slice()), (&[2.5][..], &[1][..]));
+        let said = |report: &Report, rule: &str| {
+            report.verdicts.iter().filter(|verdict| verdict.rule == rule).count()
+        };
+        assert_eq!((said(&in_time, FAULTS), said(&in_time, "fault_late")), (1, 0));
+        assert_eq!((said(&late, FAULTS), said(&late, "fault_late")), (1, 1));
+        let text = super::super::blocks(&in_time, record::Workload::Orders);
+        assert_eq!(text.len(), 2, "a table and what it means");
+    }
+}

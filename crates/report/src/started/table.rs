@@ -103,6 +103,10 @@ fn facts_of(server: &StartedServer) -> Vec<(String, String)> {
     let by = server.limits.as_ref().and_then(|limits| limits.by.split(", /").next());
     facts.extend(by.map(|by| ("limits are held by".to_owned(), by.to_owned())));
     facts.extend(server.asked.iter().map(|it| (format!("{} (asked for)", it.name), it.value.clone())));
+    facts.extend(server.pair.iter().map(|pair| ("others that stand by".to_owned(), pair.clone())));
+    facts.extend(
+        server.pair_settings.iter().map(|it| (format!("{} (of the pair)", it.name), it.value.clone())),
+    );
     facts.extend(server.chosen.iter().map(|it| (format!("{} (chosen)", it.name), it.value.clone())));
     facts
 }

@@ -46,6 +46,7 @@ pub(crate) fn server(cache: &str) -> StartedServer {
         name: "pg".to_owned(),
         engine: "PostgreSQL".to_owned(),
         pair: None,
+        pair_settings: Vec::new(),
         faults: Vec::new(),
         address: "127.0.0.1:20001".to_owned(),
         places: [

@@ -71,6 +71,8 @@ struct Running {
     before: Usage,
     /// CPU time of those of its processes that were killed since, where no group counts them.
     spent: Duration,
+    /// Its first process when the trial began: another one has not used what that one had.
+    pid: Option<u32>,
 }
 
 /// A server that a trial uses, with the sessions that it has there.
@@ -223,6 +225,7 @@ impl StartedServers {
             is_used: false,
             before: Usage::default(),
             spent: Duration::ZERO,
+            pid: None,
         });
         Ok(self.servers.len() - 1)
     }
@@ -340,6 +343,8 @@ impl StartedServers {
         let of = &running.of;
         steps.extend(idle::wait(&of.called(), &of.server, &devices, ready, stop, tell));
         (running.before, running.spent) = (running.usage().unwrap_or_default(), Duration::ZERO);
+        let pid = running.instance().pid();
+        running.pid = pid;
         running.recorded(steps)
     }
 
@@ -415,7 +420,7 @@ impl StartedServers {
         let mut killed = None;
         for record in records {
             let Some(running) = self.of_record_mut(record) else { continue };
-            let Some(now) = running.usage() else { continue };
+            let Some(now) = running.usage().filter(|_| running.is_counted()) else { continue };
             let mut used = used_since(&running.before, &now);
             used.cpu_s += running.spent.as_secs_f64();
             if used.oom_kills > 0 {
@@ -610,9 +615,19 @@ impl Running {
         self.of.called() == record.name && address(&self.instance()).is_ok_and(is_at)
     }
 
-    /// What it has used; of one without limits, which has no group that would count, the time of its processes alone.
+    /// Whether what it used in a trial is counted: by its group, or by a process that is still there. Of what was killed and started
+    /// again on purpose nobody knows.
+    fn is_counted(&self) -> bool {
+        let mut instance = self.instance();
+        instance.group().is_some() || !self.spent.is_zero() || instance.pid() == self.pid
+    }
+
+    /// What it has used; nothing is known of several that stand for each other; of one without limits, which has no group that would count, the time of its processes alone.
     fn usage(&mut self) -> Option<Usage> {
         let mut instance = self.instance();
+        if instance.pair().is_some() {
+            return None;
+        }
         if let Some(group) = instance.group() {
             return group.usage().ok();
         }
@@ -630,7 +645,11 @@ impl Running {
             .collect();
         let by = self.instance().group().map(instance::Group::described).unwrap_or_default();
         let limits = self.configuration.recorded(by, self.proofs.clone());
+        let read =
+            self.instance().pair().map(|pair| pair.settings()).transpose().map_err(failed(&self.of))?;
+        let setting = |(name, value)| ServerSetting { name, value };
         Ok(record::StartedServer {
+            pair_settings: read.unwrap_or_default().into_iter().map(setting).collect(),
             address,
             places,
             limits,

@@ -210,8 +210,13 @@ fn numbers(list: &str) -> Vec<u32> {
 }
 
 fn chosen(server: &Server, sessions: u32, whole: &Whole) -> Vec<ServerSetting> {
-    // Limits are those of one of several already; what is not limited they share.
-    let shared = whole.memory_bytes / u64::from(server.instances.unwrap_or(1).max(1));
+    // Limits are those of one of several already; what is not limited they share, and so do the nodes of a pair.
+    let nodes = match server.pair() {
+        None | Some(study::Pair::None) => 1,
+        Some(study::Pair::Sync | study::Pair::Async) => 2,
+        Some(study::Pair::Quorum) => 3,
+    };
+    let shared = whole.memory_bytes / u64::from(server.instances.unwrap_or(nodes).max(1));
     let memory = server.memory.map_or(shared, |memory| memory.0.min(whole.memory_bytes));
     let set =
         server.cpu_numbers().ok().filter(|set| !set.is_empty()).map_or(whole.cpus, |set| set.len() as u32);
