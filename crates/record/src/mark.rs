@@ -20,7 +20,7 @@ pub struct Mark {
 }
 
 /// How long after a fault was mended somebody may find that his connection did not outlive it.
-const FAULT_SEEN_WITHIN_S: f64 = 10.0;
+const FAULT_SEEN_WITHIN_S: f64 = 2.0;
 
 /// What goes on in a marked time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -148,7 +148,7 @@ mod tests {
     fn only_what_was_asked_for_while_it_went_on_explains_an_outage() {
         let fault = Mark::planned(MarkKind::Fault, 2.0, Some(5.0), "server killed");
         let away = |start_s| outage(start_s, Some(start_s + 1.0)).is_planned(std::slice::from_ref(&fault));
-        assert_eq!([1.9, 2.0, 4.9, 15.0, 15.1].map(away), [false, true, true, true, false]);
+        assert_eq!([1.9, 2.0, 4.9, 7.0, 7.1].map(away), [false, true, true, true, false]);
         let accident = Mark { planned: false, ..fault.clone() };
         assert!(!outage(3.0, None).is_planned(&[accident]));
         let purge = Mark { kind: MarkKind::Purge, ..fault };
