@@ -232,6 +232,11 @@ pub(super) const VIEWS: &[View] = &[
         source: "https://learn.microsoft.com/en-us/sql/relational-databases/system-catalog-views/sys-tables-transact-sql",
     },
     View {
+        name: "indexes",
+        columns: &["object_id", "name"],
+        source: "https://learn.microsoft.com/en-us/sql/relational-databases/system-catalog-views/sys-indexes-transact-sql",
+    },
+    View {
         name: "partition_functions",
         columns: &["name", "function_id"],
         source: "https://learn.microsoft.com/en-us/sql/relational-databases/system-catalog-views/sys-partition-functions-transact-sql",

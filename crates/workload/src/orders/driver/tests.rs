@@ -82,6 +82,8 @@ fn run_with(job: &Job, stores: &[Store], mut hear: impl FnMut(&Progress) -> Go) 
     .unwrap();
     // What was told while it ran is what is known at its end.
     let mut known = record::Outcome::Orders(Box::new(outcome.clone())).marks(None);
+    // That nobody was answered is known from the answers, whatever else is.
+    marks.retain(|mark| mark.kind != record::MarkKind::Silence);
     [&mut marks, &mut known]
         .into_iter()
         .for_each(|marks| marks.sort_by(|a, b| a.begin_s.total_cmp(&b.begin_s)));

@@ -35,7 +35,7 @@ CREATE INDEX messages_sent ON messages (sent_us)
 
 -- name: are_indexed
 -- One where all of them are there.
-SELECT COUNT_BIG(*) FROM sys.indexes WHERE object_id = OBJECT_ID('messages') AND name = 'messages_sent'
+SELECT COUNT_BIG(*) FROM sys.indexes WHERE object_id = OBJECT_ID('messages') AND name LIKE 'messages[_]sent%'
 
 -- name: statistics
 -- Servers that speak T-SQL and are none of Microsoft's keep no such.
