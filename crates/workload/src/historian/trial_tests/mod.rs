@@ -130,7 +130,6 @@ fn run_until(
     let known = record::Outcome::Historian(Box::new(outcome.clone())).marks(Some(&described));
     assert!(known.iter().all(|mark| !mark.what.is_empty()), "every mark says what of: {known:?}");
     // That nobody was answered is known from the answers, whatever else is.
-    let mut marks = marks;
     marks.retain(|mark| mark.kind != record::MarkKind::Silence);
     assert_eq!(in_order(marks), in_order(known));
     Ok(Ran { outcome, setup, intervals })
