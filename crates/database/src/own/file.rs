@@ -170,10 +170,11 @@ pub(super) fn look(
     let there = place.look()?;
     place.check_companions(there.is_some())?;
     let Some(identity) = there else { return Ok(()) };
-    let is_ours = identity.is_regular() && place.may_be_ours();
-    if is_ours && Lock::is_held(&place) {
+    // Before the file is opened: to close it again would end the locks that an engine in this process has on it.
+    if Lock::is_held(&place) {
         return Err(in_use(&place.shown));
     }
+    let is_ours = identity.is_regular() && place.may_be_ours();
     let refusal = match (is_ours, existing) {
         (false, _) => Refusal::Foreign,
         (true, _) if format == Format::DuckDb => return Ok(()),
