@@ -118,7 +118,9 @@ impl Activity {
     pub async fn open(url: &Url, databases: &[String]) -> Result<Option<Self>, Error> {
         let looking = match &url.0 {
             // ClickHouse has no sessions that wait.
-            Address::Sqlite(_) | Address::ClickHouse(_) | Address::Fake(_) => return Ok(None),
+            Address::Sqlite(_) | Address::ClickHouse(_) | Address::DuckDb(_) | Address::Fake(_) => {
+                return Ok(None);
+            }
             Address::Postgres(_) => &postgres::LOOKING,
             Address::Mysql(_) => &mysql::LOOKING,
             Address::SqlServer(_) => &sqlserver::LOOKING,

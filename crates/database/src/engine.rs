@@ -18,6 +18,8 @@ pub enum Engine {
     SqlServer,
     /// ClickHouse, which keeps tables by columns.
     ClickHouse,
+    /// DuckDB, in this process, which keeps tables by columns.
+    DuckDb,
     /// In memory, with a given service time; for tests.
     Fake,
 }
@@ -35,14 +37,28 @@ pub enum Dialect {
     SqlServer,
     /// ClickHouse's, whose values stand in the text.
     ClickHouse,
+    /// DuckDB's, with parameters `$1`.
+    DuckDb,
 }
 
 impl Engine {
     /// All of them; the match is there so that a new one is put in.
-    pub(crate) const ALL: [Self; 6] = match Self::Sqlite {
-        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse | Self::Fake => {
-            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::ClickHouse, Self::Fake]
-        }
+    pub(crate) const ALL: [Self; 7] = match Self::Sqlite {
+        Self::Sqlite
+        | Self::Postgres
+        | Self::Mysql
+        | Self::SqlServer
+        | Self::ClickHouse
+        | Self::DuckDb
+        | Self::Fake => [
+            Self::Sqlite,
+            Self::Postgres,
+            Self::Mysql,
+            Self::SqlServer,
+            Self::ClickHouse,
+            Self::DuckDb,
+            Self::Fake,
+        ],
     };
 
     /// Name as results spell it.
@@ -54,6 +70,7 @@ impl Engine {
             Self::Mysql => "mysql",
             Self::SqlServer => "sqlserver",
             Self::ClickHouse => "clickhouse",
+            Self::DuckDb => "duckdb",
             Self::Fake => "fake",
         }
     }
@@ -67,15 +84,15 @@ impl Engine {
             Self::Mysql => Dialect::Mysql,
             Self::SqlServer => Dialect::SqlServer,
             Self::ClickHouse => Dialect::ClickHouse,
+            Self::DuckDb => Dialect::DuckDb,
         }
     }
 
-    /// Whether it is a file of this process: one session writes at a time, and each has a cache of its own in this
-    /// process's memory.
+    /// Whether it is a file of this process, which works in this process's memory and on its processors.
     #[must_use]
     pub fn is_file(self) -> bool {
         match self {
-            Self::Sqlite => true,
+            Self::Sqlite | Self::DuckDb => true,
             Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse | Self::Fake => false,
         }
     }
@@ -85,7 +102,9 @@ impl Engine {
     pub fn takes_layout(self) -> bool {
         match self {
             Self::SqlServer => true,
-            Self::Sqlite | Self::Postgres | Self::Mysql | Self::ClickHouse | Self::Fake => false,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::ClickHouse | Self::DuckDb | Self::Fake => {
+                false
+            }
         }
     }
 
@@ -94,17 +113,32 @@ impl Engine {
     pub fn is_simulated(self) -> bool {
         match self {
             Self::Fake => true,
-            Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse => false,
+            Self::Sqlite
+            | Self::Postgres
+            | Self::Mysql
+            | Self::SqlServer
+            | Self::ClickHouse
+            | Self::DuckDb => false,
         }
     }
 
-    /// Whether it keeps tables by columns, and has neither transactions of several statements nor what else rows are changed with one by
-    /// one: few workloads are of any meaning there.
+    /// Whether it keeps tables by columns, and is made for what reads or changes many rows at once: few workloads are of any meaning there.
     #[must_use]
     pub fn is_by_columns(self) -> bool {
         match self {
-            Self::ClickHouse => true,
+            Self::ClickHouse | Self::DuckDb => true,
             Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::Fake => false,
+        }
+    }
+
+    /// Why this program has it not, a sentence without its end; none of one that it has.
+    #[must_use]
+    pub fn left_out(self) -> Option<&'static str> {
+        match self {
+            Self::DuckDb => crate::duckdb::LEFT_OUT,
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse | Self::Fake => {
+                None
+            }
         }
     }
 }
@@ -114,9 +148,9 @@ impl Dialect {
     pub const BY_ROWS: [Self; 4] = [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer];
 
     /// All of them; the match is there so that a new one is put in.
-    pub const ALL: [Self; 5] = match Self::Sqlite {
-        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse => {
-            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::ClickHouse]
+    pub const ALL: [Self; 6] = match Self::Sqlite {
+        Self::Sqlite | Self::Postgres | Self::Mysql | Self::SqlServer | Self::ClickHouse | Self::DuckDb => {
+            [Self::Sqlite, Self::Postgres, Self::Mysql, Self::SqlServer, Self::ClickHouse, Self::DuckDb]
         }
     };
 
@@ -129,6 +163,7 @@ impl Dialect {
             Self::Mysql => "MySQL",
             Self::SqlServer => "SQL Server",
             Self::ClickHouse => "ClickHouse",
+            Self::DuckDb => "DuckDB",
         }
     }
 
@@ -137,7 +172,7 @@ impl Dialect {
     pub fn placeholder(self, number: usize) -> String {
         match self {
             Self::Sqlite => format!("?{number}"),
-            Self::Postgres => format!("${number}"),
+            Self::Postgres | Self::DuckDb => format!("${number}"),
             // Of ClickHouse the session refuses values that do not stand in the text.
             Self::Mysql | Self::ClickHouse => "?".to_owned(),
             Self::SqlServer => format!("@P{number}"),
@@ -154,7 +189,7 @@ impl Dialect {
     #[must_use]
     pub fn quoted(self, name: &str) -> String {
         match self {
-            Self::Sqlite | Self::Postgres => format!("\"{}\"", name.replace('"', "\"\"")),
+            Self::Sqlite | Self::Postgres | Self::DuckDb => format!("\"{}\"", name.replace('"', "\"\"")),
             Self::Mysql | Self::ClickHouse => format!("`{}`", name.replace('`', "``")),
             Self::SqlServer => format!("[{}]", name.replace(']', "]]")),
         }
@@ -164,7 +199,7 @@ impl Dialect {
     #[must_use]
     pub fn text(self, text: &str) -> String {
         match self {
-            Self::Sqlite | Self::Postgres => format!("'{}'", text.replace('\'', "''")),
+            Self::Sqlite | Self::Postgres | Self::DuckDb => format!("'{}'", text.replace('\'', "''")),
             Self::Mysql | Self::ClickHouse => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
             Self::SqlServer => format!("N'{}'", text.replace('\'', "''")),
         }
@@ -176,7 +211,7 @@ impl Dialect {
     #[must_use]
     pub fn statements(self, script: &str) -> Vec<&str> {
         match self {
-            Self::Sqlite | Self::Postgres | Self::Mysql | Self::ClickHouse => {
+            Self::Sqlite | Self::Postgres | Self::Mysql | Self::ClickHouse | Self::DuckDb => {
                 let bodies = ["\nCREATE TRIGGER", "\nCREATE FUNCTION", "\nCREATE PROCEDURE"];
                 let body = bodies.into_iter().filter_map(|begin| script.find(begin)).min();
                 // With the comment above it.
@@ -209,6 +244,7 @@ mod tests {
             ("?", "?, ?", "`Mixed \"``name`"),
             ("@P2", "@P3, @P4", "[Mixed \"`name]"),
             ("?", "?, ?", "`Mixed \"``name`"),
+            ("$2", "$3, $4", "\"Mixed \"\"`name\""),
         ];
         assert_eq!(spelled, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
     }

@@ -53,7 +53,9 @@ pub struct Inspected {
 pub async fn inspect(url: &Url) -> Result<Option<Inspected>, Error> {
     let asked = match &url.0 {
         // Of ClickHouse there is no advice yet.
-        Address::Sqlite(_) | Address::ClickHouse(_) | Address::Fake(_) => return Ok(None),
+        Address::Sqlite(_) | Address::ClickHouse(_) | Address::DuckDb(_) | Address::Fake(_) => {
+            return Ok(None);
+        }
         Address::Postgres(_) => &postgres::INSPECTED,
         Address::Mysql(_) => &mysql::INSPECTED,
         Address::SqlServer(_) => &sqlserver::INSPECTED,

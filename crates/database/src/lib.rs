@@ -9,6 +9,7 @@
 mod activity;
 mod batches;
 mod clickhouse;
+mod duckdb;
 mod engine;
 mod error;
 mod fake;

@@ -30,7 +30,7 @@ pub(crate) fn make_sql(dialect: Dialect) -> String {
         Dialect::Sqlite => ("integer PRIMARY KEY", "text"),
         Dialect::Postgres => ("bigint GENERATED ALWAYS AS IDENTITY", "text"),
         Dialect::Mysql => ("bigint AUTO_INCREMENT PRIMARY KEY", "varchar(2000)"),
-        Dialect::ClickHouse => unreachable!("no test makes it there"),
+        Dialect::ClickHouse | Dialect::DuckDb => unreachable!("no test makes it there"),
         Dialect::SqlServer => ("bigint IDENTITY PRIMARY KEY", "nvarchar(2000)"),
     };
     format!(

@@ -6,6 +6,7 @@ use record::Server;
 use tokio::time::timeout;
 
 use crate::clickhouse::ClickHouseSession;
+use crate::duckdb::DuckDbSession;
 use crate::error::{Attempt, Doing, remedy};
 use crate::fake::FakeSession;
 use crate::login::typed;
@@ -49,6 +50,7 @@ enum Opened {
     Mysql(Box<MysqlSession>),
     SqlServer(Box<SqlServerSession>),
     ClickHouse(Box<ClickHouseSession>),
+    DuckDb(DuckDbSession),
     Fake(FakeSession),
 }
 
@@ -99,6 +101,7 @@ impl Session {
         let url = typed.as_ref().unwrap_or(url);
         let (opened, connection, silence) = match &url.0 {
             Address::Sqlite(file) => return Ok(Self::of_sqlite(SqliteSession::open(file).await?)),
+            Address::DuckDb(file) => return Ok(Self::of_duckdb(DuckDbSession::open(file).await?)),
             Address::Fake(server) => {
                 let here = Connection { id: None, since: String::new() };
                 (Opened::Fake(FakeSession::open(server)?), here, None)
@@ -142,9 +145,11 @@ impl Session {
                 session.script(crate::mysql::AS_THE_SERVER_HAS_IT).await?;
                 Ok(session)
             }
-            Address::Postgres(_) | Address::SqlServer(_) | Address::ClickHouse(_) | Address::Fake(_) => {
-                Self::open(url).await
-            }
+            Address::Postgres(_)
+            | Address::SqlServer(_)
+            | Address::ClickHouse(_)
+            | Address::DuckDb(_)
+            | Address::Fake(_) => Self::open(url).await,
         }
     }
 
@@ -155,6 +160,7 @@ impl Session {
     pub async fn is_in_transaction(&mut self) -> Result<bool, Error> {
         let asked = match &mut self.opened {
             Opened::Sqlite(session) => return session.is_in_transaction().await,
+            Opened::DuckDb(session) => return Ok(session.is_in_transaction()),
             Opened::ClickHouse(_) | Opened::Fake(_) => return Ok(false),
             Opened::Postgres(session) => return Ok(session.is_in_transaction()),
             Opened::Mysql(_) => "SELECT @@in_transaction AS is_open",
@@ -185,6 +191,12 @@ impl Session {
         Self { opened: Opened::Sqlite(session), connection, watch: None }
     }
 
+    /// A session in a file of DuckDB that was opened already.
+    pub(crate) fn of_duckdb(session: DuckDbSession) -> Self {
+        let connection = Connection { id: None, since: String::new() };
+        Self { opened: Opened::DuckDb(session), connection, watch: None }
+    }
+
     /// Runs statements that have no parameters, separated by semicolons, and in T-SQL by lines `GO` where a batch ends.
     ///
     /// # Errors
@@ -196,6 +208,7 @@ impl Session {
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.script(sql)),
             Opened::ClickHouse(session) => watched!(self, Doing::Run(sql), session.script(sql)),
+            Opened::DuckDb(session) => session.script(sql).await,
             Opened::Fake(session) => session.script(sql).await,
         }
     }
@@ -211,6 +224,7 @@ impl Session {
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
             Opened::ClickHouse(session) => watched!(self, Doing::Run(sql), session.execute(sql, parameters)),
+            Opened::DuckDb(session) => session.execute(sql, parameters).await,
             Opened::Fake(session) => session.execute(sql, parameters).await,
         }
     }
@@ -227,6 +241,7 @@ impl Session {
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
             Opened::ClickHouse(session) => watched!(self, Doing::Run(sql), session.query(sql, parameters)),
+            Opened::DuckDb(session) => session.query(sql, parameters).await,
             Opened::Fake(session) => session.query(sql, parameters).await,
         }
     }
@@ -257,6 +272,7 @@ impl Session {
             Opened::ClickHouse(session) => {
                 watched!(self, Doing::Run(sql), session.statement(sql, parameters, sent))
             }
+            Opened::DuckDb(session) => session.statement(sql, parameters, sent).await,
             Opened::Fake(session) => session.statement(sql, parameters, sent).await,
         }
     }
@@ -271,7 +287,8 @@ impl Session {
             Opened::Mysql(session) => session.last_code(),
             Opened::SqlServer(session) => session.last_code(),
             Opened::ClickHouse(session) => session.last_code(),
-            Opened::Fake(_) => None,
+            // It has none but words.
+            Opened::DuckDb(_) | Opened::Fake(_) => None,
         }
     }
 
@@ -282,9 +299,11 @@ impl Session {
     pub async fn undo(&mut self) -> Result<(), Error> {
         match &mut self.opened {
             Opened::Postgres(session) => watched!(self, Doing::Run("ROLLBACK"), session.undo()),
-            Opened::Sqlite(_) | Opened::Mysql(_) | Opened::SqlServer(_) | Opened::Fake(_) => {
-                self.rollback().await
-            }
+            Opened::Sqlite(_)
+            | Opened::Mysql(_)
+            | Opened::SqlServer(_)
+            | Opened::DuckDb(_)
+            | Opened::Fake(_) => self.rollback().await,
             // Nothing can have been begun.
             Opened::ClickHouse(_) => Ok(()),
         }
@@ -340,6 +359,7 @@ impl Session {
             Opened::Mysql(_) => "MySQL",
             Opened::SqlServer(_) => "SQL Server",
             Opened::ClickHouse(_) => "ClickHouse",
+            Opened::DuckDb(_) => "DuckDB",
             Opened::Fake(_) => "the fake database",
         };
         Err(Error::Statement(format!("{engine} has no pipelines")))
@@ -360,6 +380,7 @@ impl Session {
             Opened::ClickHouse(session) => {
                 watched!(self, Doing::Run(sql), session.count_rows(sql, parameters))
             }
+            Opened::DuckDb(session) => session.count_rows(sql, parameters).await,
             Opened::Fake(session) => session.count_rows(sql, parameters).await,
         }
     }
@@ -382,6 +403,7 @@ impl Session {
             Opened::Mysql(session) => session.fold(sql, parameters, state, add).await,
             Opened::SqlServer(session) => session.fold(sql, parameters, state, add).await,
             Opened::ClickHouse(session) => session.fold(sql, parameters, state, add).await,
+            Opened::DuckDb(session) => session.fold(sql, parameters, state, add).await,
             Opened::Fake(session) => session.fold(sql, parameters, state, add).await,
         }
     }
@@ -396,7 +418,11 @@ impl Session {
         match &mut self.opened {
             Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.insert_one(sql, parameters)),
             Opened::ClickHouse(session) => Err(session.lacks("ids that a server makes")),
-            Opened::Sqlite(_) | Opened::Postgres(_) | Opened::SqlServer(_) | Opened::Fake(_) => {
+            Opened::Sqlite(_)
+            | Opened::Postgres(_)
+            | Opened::SqlServer(_)
+            | Opened::DuckDb(_)
+            | Opened::Fake(_) => {
                 let rows = self.query(sql, parameters).await?;
                 Ok(rows.first().and_then(|row| row.first()).and_then(Value::integer))
             }
@@ -419,6 +445,7 @@ impl Session {
                 watched!(self, Doing::Run("BEGIN TRANSACTION"), session.begin_transaction())?;
             }
             Opened::ClickHouse(session) => return Err(session.lacks(TRANSACTIONS)),
+            Opened::DuckDb(session) => session.begin_transaction().await?,
             Opened::Fake(session) => session.begin_transaction().await?,
         }
         Ok(Transaction::new(self))
@@ -431,6 +458,7 @@ impl Session {
             Opened::Mysql(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::SqlServer(session) => watched!(self, Doing::Run("COMMIT"), session.commit()),
             Opened::ClickHouse(session) => Err(session.lacks(TRANSACTIONS)),
+            Opened::DuckDb(session) => session.commit().await,
             Opened::Fake(session) => session.commit().await,
         }
     }
@@ -442,6 +470,7 @@ impl Session {
             Opened::Mysql(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::SqlServer(session) => watched!(self, Doing::Run("ROLLBACK"), session.rollback()),
             Opened::ClickHouse(session) => Err(session.lacks(TRANSACTIONS)),
+            Opened::DuckDb(session) => session.rollback().await,
             Opened::Fake(session) => session.rollback().await,
         }
     }
@@ -455,6 +484,7 @@ impl Session {
             Opened::SqlServer(session) => session.abandon(),
             // None can have been begun.
             Opened::ClickHouse(_) => {}
+            Opened::DuckDb(session) => session.abandon(),
             Opened::Fake(session) => session.abandon(),
         }
     }
@@ -485,6 +515,7 @@ impl Session {
             Opened::ClickHouse(session) => {
                 watched!(self, Doing::Append(table.name), session.append(table, rows, method))
             }
+            Opened::DuckDb(session) => session.append(table, rows, method).await,
             Opened::Fake(session) => session.append(table, rows, method).await,
         }
     }
@@ -540,6 +571,7 @@ impl Session {
             | Opened::Postgres(_)
             | Opened::Mysql(_)
             | Opened::ClickHouse(_)
+            | Opened::DuckDb(_)
             | Opened::Fake(_) => {
                 let name = procedure.name;
                 Err(Error::Statement(format!(
@@ -558,6 +590,7 @@ impl Session {
             Opened::Mysql(_) => MysqlSession::statement_name(method),
             Opened::SqlServer(_) => SqlServerSession::statement_name(method),
             Opened::ClickHouse(_) => ClickHouseSession::statement_name(method),
+            Opened::DuckDb(_) => DuckDbSession::statement_name(method),
             Opened::Fake(_) => FakeSession::statement_name(method),
         }
     }
@@ -581,6 +614,7 @@ impl Session {
             Opened::ClickHouse(session) => {
                 watched!(self, Doing::Run("the queries of its settings"), session.server())
             }
+            Opened::DuckDb(session) => session.server().await,
             Opened::Fake(session) => Ok(session.server()),
         }
     }
@@ -602,6 +636,7 @@ impl Session {
             Opened::ClickHouse(session) => {
                 watched!(self, Doing::Run("the queries of its sizes"), session.sizes())
             }
+            Opened::DuckDb(session) => session.sizes().await,
             Opened::Fake(session) => session.sizes().await,
         }
     }
@@ -615,6 +650,7 @@ impl Session {
             Opened::Mysql(_) => Dialect::Mysql,
             Opened::SqlServer(_) => Dialect::SqlServer,
             Opened::ClickHouse(_) => Dialect::ClickHouse,
+            Opened::DuckDb(_) => Dialect::DuckDb,
         }
     }
 
@@ -627,6 +663,7 @@ impl Session {
             | Opened::Postgres(_)
             | Opened::Mysql(_)
             | Opened::SqlServer(_)
+            | Opened::DuckDb(_)
             | Opened::Fake(_) => true,
         }
     }
@@ -645,7 +682,7 @@ impl Session {
     pub async fn end(&mut self, connection: &Connection) -> Result<(), Error> {
         match &mut self.opened {
             // A session here is gone when it is dropped, with whatever it had not committed.
-            Opened::Sqlite(_) | Opened::Fake(_) => Ok(()),
+            Opened::Sqlite(_) | Opened::DuckDb(_) | Opened::Fake(_) => Ok(()),
             Opened::Postgres(session) => {
                 watched!(self, Doing::Run("the end of a lost connection"), session.end(connection))
             }

@@ -178,7 +178,7 @@ pub(crate) async fn ask(url: &Url, connection: &Connection) -> Result<bool, Erro
             session.works_for(connection).await
         }
         // They are in this process.
-        Address::Sqlite(_) | Address::Fake(_) => Ok(true),
+        Address::Sqlite(_) | Address::DuckDb(_) | Address::Fake(_) => Ok(true),
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) async fn lies(own: &Own, stop: &AtomicBool) -> Lies {
     let untold = || "the server does not tell where its data lies".to_owned();
     let url = own.url();
     match url.engine() {
-        Engine::Sqlite => {
+        Engine::Sqlite | Engine::DuckDb => {
             Lies { data: url.file().map(Path::to_owned).ok_or_else(untold), log: None, process: None }
         }
         Engine::Fake => Lies { data: Err(untold()), log: None, process: None },
@@ -61,7 +61,7 @@ async fn told(own: &Own) -> Option<Lies> {
         Engine::Postgres => Some(data.join("postmaster.pid")),
         Engine::Mysql => pid_file(&mut session).await.map(|file| data.join(file)),
         // ClickHouse tells none; SQL Server tells a number that on Linux is none of the kernel's.
-        Engine::Sqlite | Engine::SqlServer | Engine::ClickHouse | Engine::Fake => None,
+        Engine::Sqlite | Engine::SqlServer | Engine::ClickHouse | Engine::DuckDb | Engine::Fake => None,
     };
     let process = process.ok_or_else(|| "the server does not tell its process".to_owned());
     let log = server.log_directory.and_then(|log| apart(&data, Path::new(&log)));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use database::{Claim, Error, Existing, Own, RunId, Url};
+use database::{Claim, Engine, Error, Existing, Own, RunId, Url};
 use load::Tell;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -497,11 +497,21 @@ impl Targets {
         server_cpu::meter(metered)
     }
 
-    /// The name of the first of a trial's databases in files of this machine, whose sessions are threads of this program.
+    /// The name of the first of a trial's databases of SQLite, whose sessions are threads of this program that do all of its work.
     pub(crate) fn in_process(&self, trial: &Trial) -> Option<String> {
         let wanted = trial.databases();
         let mut held = self.databases.iter().filter(|held| wanted.iter().any(|w| held.wanted.is_same(w)));
-        held.find(|held| held.url.engine().is_file()).map(|held| self.name(held))
+        let is_told = |held: &&Held| match held.url.engine() {
+            Engine::Sqlite => true,
+            // DuckDB has threads of its own beside those of its sessions.
+            Engine::DuckDb
+            | Engine::Postgres
+            | Engine::Mysql
+            | Engine::SqlServer
+            | Engine::ClickHouse
+            | Engine::Fake => false,
+        };
+        held.find(is_told).map(|held| self.name(held))
     }
 
     /// The name of a database, with its server's where that is needed to tell it from others.

@@ -273,7 +273,7 @@ fn default_checkpoint_s(engine: Engine) -> Option<f64> {
     match engine {
         Engine::Postgres => Some(300.0),
         Engine::SqlServer => Some(60.0),
-        Engine::Sqlite | Engine::Mysql | Engine::ClickHouse | Engine::Fake => None,
+        Engine::Sqlite | Engine::Mysql | Engine::ClickHouse | Engine::DuckDb | Engine::Fake => None,
     }
 }
 

@@ -97,12 +97,20 @@ mod tests {
     #[test]
     fn rows_of_one_engine_are_set_against_columns_of_another() {
         let page = include_str!("../../../studies/primequest-columnstore.md");
-        let lines = page.lines().skip_while(|line| !line.starts_with("    title"));
-        let text: Vec<&str> = lines.take_while(|line| line.starts_with("    ")).map(str::trim).collect();
-        let plan = Plan::of(&Study::from_toml(&text.join("\n")).unwrap()).unwrap();
+        let lines: Vec<&str> = page.lines().skip_while(|line| !line.starts_with("    title")).collect();
+        let parts = lines.split(|line| !line.starts_with("    ")).filter(|part| !part.is_empty());
+        let mut parts = parts.map(|part| part.join("\n"));
+        let text = parts.next().unwrap();
+        let plan = Plan::of(&Study::from_toml(&text).unwrap()).unwrap();
         let databases: std::collections::BTreeSet<String> =
             plan.databases().iter().map(|(database, ..)| database.url.to_string()).collect();
         let expected = ["clickhouse://me@localhost/default", "postgres://me@localhost/postgres"];
         assert_eq!(databases.into_iter().collect::<Vec<String>>(), expected);
+        let more = format!("{text}\n{}", parts.next().unwrap());
+        match (Plan::of(&Study::from_toml(&more).unwrap()), database::Engine::DuckDb.left_out()) {
+            (Ok(plan), None) => assert_eq!(plan.databases().len(), 3),
+            (Err(errors), Some(why)) => assert!(errors.to_string().contains(why), "{errors}"),
+            (planned, left_out) => panic!("{left_out:?}, and {planned:?}"),
+        }
     }
 }

@@ -156,7 +156,8 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
     errors
 }
 
-/// Databases of engines that a workload does nothing with: the fake, and one that keeps tables by columns.
+/// Databases of engines that a workload does nothing with: the fake, and one that keeps tables by columns; and of one that this program
+/// was built without.
 fn of_no_use(wanted: &[WantedDatabase], needs: TargetNeeds) -> Vec<StudyError> {
     let TargetNeeds::Databases { who, columns, fake, such_as, .. } = needs else { return Vec::new() };
     let is_fake = wanted.iter().find(|database| !fake && database.url.fake().is_some());
@@ -171,7 +172,10 @@ fn of_no_use(wanted: &[WantedDatabase], needs: TargetNeeds) -> Vec<StudyError> {
             found.url
         )
     });
-    is_fake.into_iter().chain(by_columns).map(|problem| mistake(DATABASE, problem)).collect()
+    let left_out = wanted.iter().filter(|_| columns).find_map(|database| {
+        database.url.engine().left_out().map(|why| format!("{} cannot be opened: {why}", database.url))
+    });
+    is_fake.into_iter().chain(by_columns).chain(left_out).map(|problem| mistake(DATABASE, problem)).collect()
 }
 
 /// Servers that no database is on, while they have their share of the limits.
@@ -490,18 +494,29 @@ mod tests {
     /// What a workload asks of rows, such an engine has not; and no statement of theirs is made for it.
     #[test]
     fn an_engine_that_keeps_tables_by_columns_is_refused_by_name_for_all_but_tables() {
-        let at = "database = \"clickhouse://me@h/x\"";
-        let database = |rest: &str| format!("database = {{ at = \"clickhouse://me@h/x\"{rest} }}");
-        assert_eq!(told("tables", at), "");
-        for workload in ["historian", "orders", "register", "reporting"] {
-            for target in [at.to_owned(), database(", count = 1"), database(", existing = \"replace\"")] {
-                let told = told(workload, &target);
-                let says = "clickhouse://me@h/x is no database for";
-                assert!(
-                    told.contains(says) && told.contains("ClickHouse one for kinds of tables alone"),
-                    "{workload}: {told}"
-                );
+        assert_eq!(told("tables", "database = \"clickhouse://me@h/x\""), "");
+        for (url, name) in [("clickhouse://me@h/x", "ClickHouse"), ("duckdb:/a.duckdb", "DuckDB")] {
+            let database = |rest: &str| format!("database = {{ at = \"{url}\"{rest} }}");
+            for workload in ["historian", "orders", "register", "reporting"] {
+                for target in [database(""), database(", existing = \"replace\"")] {
+                    let (told, says) = (told(workload, &target), format!("{url} is no database for"));
+                    let alone = format!("{name} one for kinds of tables alone");
+                    assert!(told.contains(&says) && told.contains(&alone), "{workload}: {told}");
+                }
             }
+        }
+    }
+
+    /// The library is its user's, and most have none.
+    #[test]
+    fn an_engine_that_the_program_was_built_without_is_told_with_how_to_build_it() {
+        let told = told("tables", "database = \"duckdb:/a.duckdb\"");
+        match database::Engine::DuckDb.left_out() {
+            Some(why) => {
+                assert!(told.contains("duckdb:/a.duckdb cannot be opened") && told.contains(why), "{told}");
+                assert!(why.contains("DUCKDB_LIB_DIR") && why.contains("cargo build"), "{why}");
+            }
+            None => assert_eq!(told, ""),
         }
     }
 

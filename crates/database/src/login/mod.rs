@@ -271,7 +271,7 @@ pub(crate) fn typed(url: &Url) -> Result<Option<Url>, String> {
             (&mut server.password_file, &mut server.password, &server.user)
         }
         Address::SqlServer(server) => (&mut server.password_file, &mut server.password, &server.user),
-        Address::Sqlite(_) | Address::Fake(_) => return Ok(None),
+        Address::Sqlite(_) | Address::DuckDb(_) | Address::Fake(_) => return Ok(None),
     };
     if file.as_deref() != Some(Path::new(ask::TERMINAL)) {
         return Ok(None);

@@ -28,6 +28,7 @@ pub(super) fn located(mut url: Url, around: &Surroundings) -> Result<Url, UrlErr
         | Address::Sqlite(_)
         | Address::SqlServer(_)
         | Address::ClickHouse(_)
+        | Address::DuckDb(_)
         | Address::Fake(_) => {}
     }
     Ok(url)

@@ -36,9 +36,11 @@ fn login(text: &str, around: &Surroundings) -> Result<Login, String> {
     match place::located(Url::read(text).unwrap(), around).unwrap().0 {
         Address::Postgres(server) => Login::of_postgres(&server, around),
         Address::Mysql(server) => Login::of_mysql(&server, around),
-        Address::Sqlite(_) | Address::SqlServer(_) | Address::ClickHouse(_) | Address::Fake(_) => {
-            unreachable!()
-        }
+        Address::Sqlite(_)
+        | Address::SqlServer(_)
+        | Address::ClickHouse(_)
+        | Address::DuckDb(_)
+        | Address::Fake(_) => unreachable!(),
     }
 }
 

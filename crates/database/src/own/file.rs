@@ -1,6 +1,6 @@
-//! A file of SQLite as a database of our own.
+//! A file of SQLite or DuckDB as a database of our own.
 //!
-//! The lock is a file of its own beside the database: closing any other handle to the database's file would end SQLite's
+//! The lock is a file of its own beside the database: closing any other handle to the database's file would end the engine's
 //! locks on it (<https://sqlite.org/howtocorrupt.html>, 2.2). Both are known by their inodes; what is beside the database and
 //! was not made for it is never touched.
 
@@ -19,6 +19,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::{Held, Wish, in_use, is_old, left, mark, refused};
+use crate::duckdb::{self, DuckDbSession};
 use crate::error::{Attempt, Doing};
 use crate::sqlite::{SqliteSession, beside, image, statements};
 use crate::{Claim, Dialect, Error, Session, Url};
@@ -26,6 +27,9 @@ use crate::{Claim, Dialect, Error, Session, Url};
 /// See [`Administration::count_marks`](super::Administration::count_marks).
 pub(super) const COUNT_MARKS: &str =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'prony_mark'";
+/// The same of DuckDB.
+pub(super) const COUNT_MARKS_OF_DUCKDB: &str = "SELECT count(*) FROM duckdb_tables() \
+    WHERE database_name = current_database() AND schema_name = 'main' AND table_name = 'prony_mark'";
 /// Marks the file as ours in its header: `PRNY`, see <https://sqlite.org/pragma.html#pragma_application_id>.
 const APPLICATION_ID: i32 = 0x5052_4e59;
 /// End of the lock's name.
@@ -36,20 +40,84 @@ const LOOKED_AT: Duration = Duration::from_millis(5);
 /// What a lock holds, so that no other file is taken for one.
 const LOCK_TEXT: &[u8] =
     b"The lock of prony on the database beside it. It may be removed when no prony runs.\n";
-/// Ends of the names of files that SQLite makes beside a database, with what they begin with: the rollback journal, the log
-/// and its index, see <https://sqlite.org/fileformat2.html>, 3 and 4, and <https://sqlite.org/walformat.html>, 2.1.
-const COMPANIONS: [(&str, &[&[u8]]); 3] = [
+/// Ends of the names of files that an engine makes beside a database, with what they begin with.
+type Companions = [(&'static str, &'static [&'static [u8]])];
+
+/// Those of SQLite: the rollback journal, the log and its index, see <https://sqlite.org/fileformat2.html>, 3 and 4, and
+/// <https://sqlite.org/walformat.html>, 2.1.
+const OF_SQLITE: &Companions = &[
     ("-journal", &[b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", b"\0\0\0\0\0\0\0\0"]),
     ("-wal", &[b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"]),
     ("-shm", &[b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18", b"\0\0\0\0"]),
 ];
+/// Those of DuckDB: the log, and what it is called while it is put into the file or was found after a crash. It begins with an entry
+/// that says its version: `WriteAheadLog::WriteHeader` of DuckDB's `write_ahead_log.cpp`.
+const OF_DUCKDB: &Companions =
+    &[(".wal", DUCKDB_LOG), (".wal.checkpoint", DUCKDB_LOG), (".wal.recovery", DUCKDB_LOG)];
+const DUCKDB_LOG: &[&[u8]] = &[b"\x64\x00\x62\x65\x00"];
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Sqlite,
+    DuckDb,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::DuckDb => "DuckDB",
+        }
+    }
+
+    fn scheme(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::DuckDb => "duckdb",
+        }
+    }
+
+    fn companions(self) -> &'static Companions {
+        match self {
+            Self::Sqlite => OF_SQLITE,
+            Self::DuckDb => OF_DUCKDB,
+        }
+    }
+
+    /// Whether a file begins as one that may be ours. A header of SQLite tells whether it is; one of DuckDB has no place for that.
+    fn may_be_ours(self, begin: &[u8]) -> bool {
+        match self {
+            Self::Sqlite => is_our_header(begin),
+            Self::DuckDb => begin.len() == HEADER_BYTES && begin[8..12] == *b"DUCK",
+        }
+    }
+
+    /// Refuses what this program was built without.
+    fn check(self) -> Result<(), Error> {
+        match (self, duckdb::LEFT_OUT) {
+            (Self::DuckDb, Some(why)) => Err(Error::NoDatabase(why.to_owned())),
+            (Self::DuckDb, None) | (Self::Sqlite, _) => Ok(()),
+        }
+    }
+}
+
+/// Whether whoever wrote a file last closed it, so that to open it changes nothing.
+pub(super) fn was_closed(format: Format, file: &Path) -> bool {
+    let log = match format {
+        Format::Sqlite => "-wal",
+        Format::DuckDb => ".wal",
+    };
+    !beside(file, log).exists()
+}
 
 /// A place for a database: a name in a directory that is held open.
 #[derive(Debug)]
 struct Place {
+    format: Format,
     directory: Directory,
     name: OsString,
-    /// The same as a path that SQLite takes for nothing else: it begins with `/`.
+    /// The same as a path that no engine takes for anything else: it begins with `/`.
     path: PathBuf,
     /// As the user gave it.
     shown: String,
@@ -66,21 +134,20 @@ pub(super) struct Hold {
 }
 
 /// Makes or takes up the file. Tells whether it was there.
-pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Error> {
-    let place = Place::of(file)?;
+pub(super) async fn make((format, file): (Format, &Path), claim: &Claim) -> Result<(Hold, bool), Error> {
+    let place = Place::of(format, file)?;
     let lock = Lock::take(&place)?;
     let refused =
         |refusal| refused(refusal, Wish::of(claim), &place.shown, "give another file", &place.removal());
-    // Before SQLite sees it, which would take what is beside a database for a part of it.
+    // Before the engine sees it, which would take what is beside a database for a part of it.
     place.check_companions(place.look()?.is_some())?;
     let Found { standing, identity } = place.find().await?;
     match (action(&standing, claim).map_err(refused)?, identity) {
         (Action::TakeUp, Some(database)) => {
             let hold = Hold { place, database, made: None, lock: Mutex::new(lock) };
             // It must also be one that can be opened.
-            let session =
-                SqliteSession::open_own(&hold.place.path, hold.place.target(), APPLICATION_ID).await?;
-            mark::hold(&mut Session::of_sqlite(session), &claim.run, is_old(&standing)).await?;
+            let mut session = hold.place.session().await?;
+            mark::hold(&mut session, &claim.run, is_old(&standing)).await?;
             return Ok((hold, true));
         }
         (Action::Replace(permit), Some(database)) => place.remove(&database, permit)?,
@@ -93,17 +160,24 @@ pub(super) async fn make(file: &Path, claim: &Claim) -> Result<(Hold, bool), Err
 }
 
 /// Looks whether the file will be refused whichever run wants it, and leaves its lock: what its mark says is read when it is taken.
-pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
-    let place = Place::of(file)?;
+/// A plan opens no database, so that of one of DuckDB it is not known whether it is ours.
+pub(super) fn look(
+    (format, file): (Format, &Path),
+    existing: Existing,
+    instead: Option<Existing>,
+) -> Result<(), Error> {
+    let place = Place::of(format, file)?;
     let there = place.look()?;
     place.check_companions(there.is_some())?;
     let Some(identity) = there else { return Ok(()) };
-    let is_ours = identity.is_regular() && place.begins_as(&place.name, is_our_header);
-    if is_ours && Lock::is_held(&place) {
+    // Before the file is opened: to close it again would end the locks that an engine in this process has on it.
+    if Lock::is_held(&place) {
         return Err(in_use(&place.shown));
     }
+    let is_ours = identity.is_regular() && place.may_be_ours();
     let refusal = match (is_ours, existing) {
         (false, _) => Refusal::Foreign,
+        (true, _) if format == Format::DuckDb => return Ok(()),
         (true, Existing::Refuse) => Refusal::OfAnotherRun,
         (
             true,
@@ -115,8 +189,8 @@ pub(super) fn look(file: &Path, existing: Existing, instead: Option<Existing>) -
 
 /// Looks whether the file will be refused, as its mark says, and leaves its lock: it is judged again when it is taken. Tells whether
 /// it is there.
-pub(super) async fn look_as(file: &Path, claim: &Claim) -> Result<bool, Error> {
-    let place = Place::of(file)?;
+pub(super) async fn look_as((format, file): (Format, &Path), claim: &Claim) -> Result<bool, Error> {
+    let place = Place::of(format, file)?;
     place.check_companions(place.look()?.is_some())?;
     if Lock::is_held(&place) {
         return Err(in_use(&place.shown));
@@ -131,10 +205,8 @@ pub(super) async fn look_as(file: &Path, claim: &Claim) -> Result<bool, Error> {
 }
 
 /// A session in the file, which nobody holds for it.
-pub(super) async fn look_inside(file: &Path) -> Result<Session, Error> {
-    let place = Place::of(file)?;
-    let session = SqliteSession::open_own(&place.path, place.target(), APPLICATION_ID).await?;
-    Ok(Session::of_sqlite(session))
+pub(super) async fn look_inside((format, file): (Format, &Path)) -> Result<Session, Error> {
+    Place::of(format, file)?.session().await
 }
 
 /// Which file a run holds, for those who work in it.
@@ -147,11 +219,10 @@ pub(super) struct Leased {
 
 impl Leased {
     /// A session in the file, if it is still this one, and this run's.
-    pub(super) async fn session(&self, url: &Url, run: &RunId) -> Result<Session, Error> {
-        self.check(url)?;
-        let session = SqliteSession::open_own(&self.path, url.to_string(), APPLICATION_ID).await?;
-        self.check(url)?;
-        let mut session = Session::of_sqlite(session);
+    pub(super) async fn session(&self, format: Format, url: &Url, run: &RunId) -> Result<Session, Error> {
+        self.check(format, url)?;
+        let mut session = open_own(format, &self.path, url.to_string()).await?;
+        self.check(format, url)?;
         match mark::is_held_by(&mut session, run).await? {
             true => Ok(session),
             false => Err(Error::NoDatabase(format!(
@@ -161,14 +232,23 @@ impl Leased {
         }
     }
 
-    fn check(&self, url: &Url) -> Result<(), Error> {
-        let now = Place::of(&self.path)?.look()?;
+    fn check(&self, format: Format, url: &Url) -> Result<(), Error> {
+        let now = Place::of(format, &self.path)?.look()?;
         let is_same = |now: &Identity| (now.device(), now.inode()) == (self.device, self.inode);
         if now.as_ref().is_some_and(is_same) {
             return Ok(());
         }
         let shown = url.file().unwrap_or(&self.path).display().to_string();
         Err(Error::NoDatabase(another(&shown, now.as_ref())))
+    }
+}
+
+/// A session in a file, to be used only if it is one of ours: of SQLite its header is looked at once it is open. A file of DuckDB is
+/// known before that, by its inode.
+async fn open_own(format: Format, file: &Path, target: String) -> Result<Session, Error> {
+    match format {
+        Format::Sqlite => SqliteSession::open_own(file, target, APPLICATION_ID).await.map(Session::of_sqlite),
+        Format::DuckDb => DuckDbSession::open(file).await.map(Session::of_duckdb),
     }
 }
 
@@ -205,7 +285,8 @@ impl Hold {
         let lost =
             |found: &str| Ok(Held::Lost(format!("{}: its lock was removed, and {found}", self.place.shown)));
         let Ok(lock) = Lock::take(&self.place) else { return lost("another run holds a new one") };
-        if self.place.mark().await.held_by.as_ref() != Some(run) {
+        let is_ours = self.place.mark().await?.is_some_and(|mark| mark.held_by.as_ref() == Some(run));
+        if !is_ours {
             return lost("another run took the database up meanwhile");
         }
         *self.lock() = lock;
@@ -216,7 +297,7 @@ impl Hold {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the database with all files that SQLite made for it.
+    /// Removes the database with all files that its engine made for it.
     pub(super) async fn remove(&self, run: &RunId) -> Result<(), Error> {
         let refused = |refusal| left(refusal, &self.place.shown, &self.place.removal());
         let held = self.is_held(run).await?;
@@ -225,7 +306,7 @@ impl Hold {
             _ if now.is_none() => return Ok(()),
             _ if now.as_ref() != Some(&self.database) => return Err(refused(Refusal::Foreign)),
             (Held::Lost(_), _) => return Err(refused(Refusal::OfAnotherRun)),
-            // It is the very file that was made, and SQLite need not be asked, which may have no thread or no space left.
+            // It is the very file that was made, and its engine need not be asked, which may have no thread or no space left.
             (Held::Held, Some(mark)) => Standing::Ours(mark.clone()),
             _ => self.place.find().await?.standing,
         };
@@ -242,7 +323,8 @@ struct Found {
 
 impl Place {
     /// The place of a file. A link to a database is followed once, here, so that the lock is beside the database itself.
-    fn of(file: &Path) -> Result<Self, Error> {
+    fn of(format: Format, file: &Path) -> Result<Self, Error> {
+        format.check()?;
         let shown = file.display().to_string();
         let failed = |error: io::Error| not_made(&shown, &error);
         let real = match std::fs::canonicalize(file) {
@@ -261,7 +343,11 @@ impl Place {
                 _ => failed(error),
             })?;
         let path = std::fs::canonicalize(directory.path()).map_err(failed)?.join(&name);
-        Ok(Self { directory, name, path, shown })
+        match format {
+            Format::DuckDb => duckdb::check_path(&path)?,
+            Format::Sqlite => {}
+        }
+        Ok(Self { format, directory, name, path, shown })
     }
 
     fn look(&self) -> Result<Option<Identity>, Error> {
@@ -274,7 +360,7 @@ impl Place {
     }
 
     fn target(&self) -> String {
-        format!("sqlite:{}", self.shown)
+        format!("{}:{}", self.format.scheme(), self.shown)
     }
 
     /// What stands there.
@@ -282,19 +368,37 @@ impl Place {
         let Some(identity) = self.look()? else {
             return Ok(Found { standing: Standing::Absent, identity: None });
         };
-        let is_ours = identity.is_regular() && self.begins_as(&self.name, is_our_header);
-        let standing = if is_ours { Standing::Ours(self.mark().await) } else { Standing::Foreign };
-        Ok(Found { standing, identity: Some(identity) })
+        let mark = if identity.is_regular() && self.may_be_ours() { self.mark().await? } else { None };
+        Ok(Found { standing: mark.map_or(Standing::Foreign, Standing::Ours), identity: Some(identity) })
     }
 
-    /// What the mark in a file with our header says. One that a full disk cut short names no run.
-    async fn mark(&self) -> Mark {
-        let session = SqliteSession::open_own(&self.path, self.target(), APPLICATION_ID).await;
-        let read = match session {
-            Ok(session) => mark::read(&mut Session::of_sqlite(session)).await,
-            Err(error) => Err(error),
+    /// Whether its first bytes are those of a file of ours.
+    fn may_be_ours(&self) -> bool {
+        self.begins_as(&self.name, |begin| self.format.may_be_ours(begin))
+    }
+
+    /// What the mark in a file says whose header may be ours; none of one that is not ours. One of SQLite that a full disk cut short names
+    /// no run. One of DuckDB is opened so that nothing of it changes, whoever's it is; one that another process has open is an error.
+    async fn mark(&self) -> Result<Option<Mark>, Error> {
+        let opened = match self.format {
+            Format::Sqlite => self.session().await,
+            Format::DuckDb => DuckDbSession::open_to_read(&self.path).await.map(Session::of_duckdb),
         };
-        read.ok().flatten().unwrap_or(Mark { made_by: None, held_by: None, is_transient: false })
+        let read = match (opened, self.format) {
+            (Ok(mut session), _) => mark::read(&mut session).await,
+            (Err(Error::Refused(words)), Format::DuckDb) => return Err(Error::Refused(words)),
+            (Err(error), _) => Err(error),
+        };
+        let unread = match self.format {
+            Format::Sqlite => Some(Mark { made_by: None, held_by: None, is_transient: false }),
+            Format::DuckDb => None,
+        };
+        Ok(read.ok().flatten().or(unread))
+    }
+
+    /// A session in it.
+    async fn session(&self) -> Result<Session, Error> {
+        open_own(self.format, &self.path, self.target()).await
     }
 
     /// Whether the first bytes of a file are as they should be. Nothing is waited for, and no link followed.
@@ -306,16 +410,16 @@ impl Place {
 
     /// Refuses what lies beside the place of a database and was not made for one: without a database, anything.
     fn check_companions(&self, has_database: bool) -> Result<(), Error> {
-        for (end, _) in COMPANIONS {
+        for (end, _) in self.format.companions() {
             let name = self.beside(end);
             let there = self.directory.look(&name).map_err(|error| not_made(&self.shown, &error))?;
             if there.is_none() || (has_database && self.is_companion(end)) {
                 continue;
             }
             let why = if has_database {
-                "which SQLite did not make for it"
+                format!("which {} did not make for it", self.format.name())
             } else {
-                "which may hold what belongs to a database that was moved"
+                "which may hold what belongs to a database that was moved".to_owned()
             };
             return Err(Error::NoDatabase(format!(
                 "{}: beside it is {}{end}, {why}: put it back beside its database or move it away, or give another file",
@@ -325,10 +429,10 @@ impl Place {
         Ok(())
     }
 
-    /// Whether a file beside our database is what SQLite makes there; an empty one is too.
+    /// Whether a file beside our database is what its engine makes there; an empty one is too.
     fn is_companion(&self, end: &str) -> bool {
         let begins: &[&[u8]] =
-            COMPANIONS.iter().find(|(name, _)| *name == end).map_or(&[], |(_, begins)| *begins);
+            self.format.companions().iter().find(|(name, _)| *name == end).map_or(&[], |(_, begins)| *begins);
         self.begins_as(&self.beside(end), |begin| {
             begin.is_empty() || begins.iter().any(|known| begin.starts_with(known))
         })
@@ -336,17 +440,20 @@ impl Place {
 
     /// Makes a file with our mark, in one step.
     fn create(&self, mark: &Mark) -> Result<Identity, Error> {
-        let target = self.target();
-        let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let script = format!(
-            "PRAGMA application_id = {APPLICATION_ID}; {}",
-            mark::made(Dialect::Sqlite, mark::TABLE, mark)
-        );
-        let image = image(&script).map_err(|error| statements::fault(&error, attempt))?;
+        let image = match self.format {
+            Format::Sqlite => {
+                let target = self.target();
+                let attempt = Attempt { doing: Doing::Connect, target: &target };
+                let mark = mark::made(Dialect::Sqlite, mark::TABLE, mark);
+                let script = format!("PRAGMA application_id = {APPLICATION_ID}; {mark}");
+                image(&script).map_err(|error| statements::fault(&error, attempt))?
+            }
+            Format::DuckDb => duckdb::image(&mark::made(Dialect::DuckDb, mark::TABLE, mark))?,
+        };
         self.directory.create_whole(&self.name, &image).map_err(|error| not_made(&self.shown, &error))
     }
 
-    /// Removes a database of ours with what SQLite made beside it.
+    /// Removes a database of ours with what its engine made beside it.
     fn remove(&self, database: &Identity, _permit: Permit) -> Result<(), Error> {
         let failed = |name: &OsStr, error: io::Error| {
             let name = Path::new(name).display();
@@ -357,7 +464,7 @@ impl Place {
             ))
         };
         // First what is of no use without it.
-        for (end, _) in COMPANIONS {
+        for (end, _) in self.format.companions() {
             let name = self.beside(end);
             let there = self.directory.look(&name).map_err(|error| failed(&name, error))?;
             if let Some(there) = there.filter(|_| self.is_companion(end)) {
@@ -373,7 +480,10 @@ impl Place {
     /// The command that removes a database.
     fn removal(&self) -> String {
         let name = quoted(&self.shown);
-        format!("rm -f {name} {name}-wal {name}-shm {name}{LOCK_END}")
+        match self.format {
+            Format::Sqlite => format!("rm -f {name} {name}-wal {name}-shm {name}{LOCK_END}"),
+            Format::DuckDb => format!("rm -f {name} {name}.wal {name}{LOCK_END}"),
+        }
     }
 }
 

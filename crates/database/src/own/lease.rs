@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ownership::RunId;
 use serde::{Deserialize, Serialize};
 
+use super::file::Format;
 use super::{Held, Own, file, server};
 use crate::url::{Address, whole};
 use crate::{Error, Session, Url};
@@ -24,7 +25,7 @@ pub struct Lease {
     url: Url,
     name: String,
     run: RunId,
-    /// Of SQLite: which file it is.
+    /// Of an engine within this program: which file it is.
     file: Option<file::Leased>,
     /// Whether it is somebody else's, used as it is.
     #[serde(default)]
@@ -69,14 +70,20 @@ impl Lease {
         }
         // On the heap: what opens a session is large, and is awaited deep within what a trial does on its stack.
         match (&self.url.0, &self.file) {
-            (Address::Sqlite(_), Some(file)) => Box::pin(file.session(&self.url, &self.run)).await,
+            (Address::Sqlite(_), Some(file)) => {
+                Box::pin(file.session(Format::Sqlite, &self.url, &self.run)).await
+            }
+            (Address::DuckDb(_), Some(file)) => {
+                Box::pin(file.session(Format::DuckDb, &self.url, &self.run)).await
+            }
             (Address::Fake(_), _) => Box::pin(Session::open(&self.url)).await,
             (
                 Address::Sqlite(_)
                 | Address::Postgres(_)
                 | Address::Mysql(_)
                 | Address::SqlServer(_)
-                | Address::ClickHouse(_),
+                | Address::ClickHouse(_)
+                | Address::DuckDb(_),
                 _,
             ) => Box::pin(server::session(&self.url, &self.name, &self.run)).await,
         }

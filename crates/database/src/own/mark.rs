@@ -24,6 +24,8 @@ pub(super) fn made(dialect: Dialect, table: &str, mark: &Mark) -> String {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => (MAKE, "timestamp"),
         // There a timestamp is none of a time.
         Dialect::SqlServer => (MAKE, "datetime2"),
+        // The time is one with a zone, and another type would want an extension to take it.
+        Dialect::DuckDb => (MAKE, "timestamptz"),
         Dialect::ClickHouse => (MAKE_ON_CLICKHOUSE, ""),
     };
     let is_transient = if mark.is_transient { "1" } else { "0" };
@@ -42,6 +44,7 @@ pub(super) fn made(dialect: Dialect, table: &str, mark: &Mark) -> String {
 fn count_marks(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => file::COUNT_MARKS,
+        Dialect::DuckDb => file::COUNT_MARKS_OF_DUCKDB,
         Dialect::Postgres => postgres::ADMINISTRATION.count_marks,
         Dialect::Mysql => mysql::ADMINISTRATION.count_marks,
         Dialect::SqlServer => sqlserver::ADMINISTRATION.count_marks,
@@ -88,7 +91,7 @@ pub(super) async fn read(session: &mut Session) -> Result<Option<Mark>, Error> {
 pub(super) async fn is_held_by(session: &mut Session, run: &RunId) -> Result<bool, Error> {
     let last = match session.dialect() {
         Dialect::ClickHouse => " AND number = (SELECT max(number) FROM prony_mark)",
-        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => "",
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer | Dialect::DuckDb => "",
     };
     let sql = format!("SELECT count(*) FROM prony_mark WHERE held_by = '{run}'{last}");
     match session.query(&sql, &[]).await {
@@ -123,7 +126,9 @@ pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Re
         &[]
     };
     let add_column = match session.dialect() {
-        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => "ALTER TABLE prony_mark ADD COLUMN {column}",
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::DuckDb => {
+            "ALTER TABLE prony_mark ADD COLUMN {column}"
+        }
         Dialect::SqlServer => "ALTER TABLE prony_mark ADD {column}",
         Dialect::ClickHouse => {
             let sql = format!(

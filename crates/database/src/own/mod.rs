@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::fake::FakeServer;
 use crate::url::Address;
 use crate::{Claim, Error, Session, Url, mysql, postgres, sqlserver};
+use file::Format;
 
 pub use layout::{DelayedDurability, Layout, Recovery, Saved, Saving};
 
@@ -72,7 +73,7 @@ pub enum Held {
 }
 
 impl Own {
-    /// Makes the database `name` on the server of `url` (for SQLite: the file of `url`), with a mark that it is ours.
+    /// Makes the database `name` on the server of `url` (for SQLite and DuckDB: the file of `url`), with a mark that it is ours.
     ///
     /// # Errors
     /// When it exists and may not be taken, when the rights are missing, or the server cannot be reached.
@@ -93,7 +94,11 @@ impl Own {
         }
         let (name, was_there, hold) = match &url.0 {
             Address::Sqlite(path) => {
-                let (hold, was_there) = file::make(path, claim).await?;
+                let (hold, was_there) = file::make((Format::Sqlite, path), claim).await?;
+                (path.display().to_string(), was_there, Hold::File(hold))
+            }
+            Address::DuckDb(path) => {
+                let (hold, was_there) = file::make((Format::DuckDb, path), claim).await?;
                 (path.display().to_string(), was_there, Hold::File(hold))
             }
             Address::Fake(server) => {
@@ -281,11 +286,12 @@ impl Own {
 /// Those of [`Own::make`] for a file that is not ours, or is ours and may not be taken by any run but its own.
 pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
     match &url.0 {
-        Address::Sqlite(path) if existing == Existing::AsItIs && !path.is_file() => {
+        Address::Sqlite(path) | Address::DuckDb(path) if existing == Existing::AsItIs && !path.is_file() => {
             Err(Error::NoDatabase(format!("{} is no file: give that of a database", path.display())))
         }
         _ if existing == Existing::AsItIs => Ok(()),
-        Address::Sqlite(path) => file::look(path, existing, instead),
+        Address::Sqlite(path) => file::look((Format::Sqlite, path), existing, instead),
+        Address::DuckDb(path) => file::look((Format::DuckDb, path), existing, instead),
         Address::Fake(_)
         | Address::Postgres(_)
         | Address::Mysql(_)
@@ -297,7 +303,15 @@ pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<
 /// Whether a database that is a file was closed by whoever wrote it last, so that to open it changes nothing; true of one on a server.
 #[must_use]
 pub fn was_closed(url: &Url) -> bool {
-    url.file().is_none_or(|file| !crate::sqlite::beside(file, "-wal").exists())
+    match &url.0 {
+        Address::Sqlite(path) => file::was_closed(Format::Sqlite, path),
+        Address::DuckDb(path) => file::was_closed(Format::DuckDb, path),
+        Address::Fake(_)
+        | Address::Postgres(_)
+        | Address::Mysql(_)
+        | Address::SqlServer(_)
+        | Address::ClickHouse(_) => true,
+    }
 }
 
 /// Looks whether a database will be refused to a run, as its mark says, and takes nothing. Tells whether there is one of ours to be
@@ -312,7 +326,8 @@ pub async fn look_as(url: &Url, name: &str, claim: &Claim) -> Result<bool, Error
         return Session::open_as_it_is(url).await.map(|_| true);
     }
     let administration = match &url.0 {
-        Address::Sqlite(path) => return file::look_as(path, claim).await,
+        Address::Sqlite(path) => return file::look_as((Format::Sqlite, path), claim).await,
+        Address::DuckDb(path) => return file::look_as((Format::DuckDb, path), claim).await,
         Address::Postgres(_) => &postgres::ADMINISTRATION,
         Address::Mysql(_) => &mysql::ADMINISTRATION,
         Address::SqlServer(_) => &sqlserver::ADMINISTRATION,
@@ -335,7 +350,8 @@ pub async fn look_inside(url: &Url, name: &str, claim: &Claim) -> Result<Option<
         return Ok(None);
     }
     match &url.0 {
-        Address::Sqlite(path) => file::look_inside(path).await.map(Some),
+        Address::Sqlite(path) => file::look_inside((Format::Sqlite, path)).await.map(Some),
+        Address::DuckDb(path) => file::look_inside((Format::DuckDb, path)).await.map(Some),
         Address::Fake(_)
         | Address::Postgres(_)
         | Address::Mysql(_)
@@ -348,7 +364,7 @@ pub async fn look_inside(url: &Url, name: &str, claim: &Claim) -> Result<Option<
 fn takes_layouts(url: &Url) -> bool {
     match &url.0 {
         Address::Postgres(_) | Address::Mysql(_) | Address::SqlServer(_) => true,
-        Address::Sqlite(_) | Address::ClickHouse(_) | Address::Fake(_) => false,
+        Address::Sqlite(_) | Address::ClickHouse(_) | Address::DuckDb(_) | Address::Fake(_) => false,
     }
 }
 

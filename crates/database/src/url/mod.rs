@@ -1,5 +1,5 @@
 //! Addresses of databases: `sqlite:FILE`, `postgres://user:password@host:port/database`, `mysql://…`, `sqlserver://…`,
-//! `clickhouse://…`.
+//! `clickhouse://…`, `duckdb:FILE`.
 //!
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment: what a text leaves open, `login` looks for.
 
@@ -39,6 +39,7 @@ use sqlserver::SqlServerAddress;
 ///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
 /// - `clickhouse://[user[:password]@][host][:port][/database][?options]`: its HTTP interface. Without a user: `default`. Without
 ///   `sslmode`: not encrypted.
+/// - `duckdb:FILE`: as of SQLite.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url(pub(crate) Address);
 
@@ -57,6 +58,9 @@ pub(crate) enum Address {
     /// ClickHouse.
     #[serde(rename = "clickhouse")]
     ClickHouse(Box<ServerAddress>),
+    /// File of a DuckDB database.
+    #[serde(rename = "duckdb")]
+    DuckDb(PathBuf),
     /// A fake, with the server that all clones of the address share.
     Fake(FakeServer),
 }
@@ -131,15 +135,16 @@ impl Url {
             Address::Mysql(_) => Engine::Mysql,
             Address::SqlServer(_) => Engine::SqlServer,
             Address::ClickHouse(_) => Engine::ClickHouse,
+            Address::DuckDb(_) => Engine::DuckDb,
             Address::Fake(_) => Engine::Fake,
         }
     }
 
-    /// The file of an SQLite database.
+    /// The file of a database that is one.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
-            Address::Sqlite(file) => Some(file),
+            Address::Sqlite(file) | Address::DuckDb(file) => Some(file),
             Address::Postgres(_)
             | Address::Mysql(_)
             | Address::SqlServer(_)
@@ -169,7 +174,8 @@ impl Url {
     #[must_use]
     pub fn is_same_place(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Address::Sqlite(own), Address::Sqlite(other)) => parts(own).eq(parts(other)),
+            (Address::Sqlite(own), Address::Sqlite(other))
+            | (Address::DuckDb(own), Address::DuckDb(other)) => parts(own).eq(parts(other)),
             (Address::Postgres(own), Address::Postgres(other))
             | (Address::Mysql(own), Address::Mysql(other))
             | (Address::ClickHouse(own), Address::ClickHouse(other)) => {
@@ -182,6 +188,7 @@ impl Url {
                 | Address::Mysql(_)
                 | Address::SqlServer(_)
                 | Address::ClickHouse(_)
+                | Address::DuckDb(_)
                 | Address::Fake(_),
                 _,
             ) => self == other,
@@ -196,7 +203,7 @@ impl Url {
             Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
                 server.database.as_deref()
             }
-            Address::Sqlite(_) | Address::Fake(_) => None,
+            Address::Sqlite(_) | Address::DuckDb(_) | Address::Fake(_) => None,
         }
     }
 
@@ -208,7 +215,7 @@ impl Url {
             Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
                 server.hosts().all(Host::is_local)
             }
-            Address::Sqlite(_) | Address::Fake(_) => true,
+            Address::Sqlite(_) | Address::DuckDb(_) | Address::Fake(_) => true,
         }
     }
 
@@ -231,7 +238,8 @@ impl Url {
             | Address::Postgres(_)
             | Address::Mysql(_)
             | Address::SqlServer(_)
-            | Address::ClickHouse(_) => None,
+            | Address::ClickHouse(_)
+            | Address::DuckDb(_) => None,
         }
     }
 
@@ -244,7 +252,7 @@ impl Url {
             Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
                 server.database = Some(name.to_owned());
             }
-            Address::Sqlite(_) | Address::Fake(_) => {}
+            Address::Sqlite(_) | Address::DuckDb(_) | Address::Fake(_) => {}
         }
         url
     }
@@ -257,7 +265,7 @@ impl Url {
             Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => {
                 server.silence = Silence(limit);
             }
-            Address::Sqlite(_) | Address::Fake(_) => {}
+            Address::Sqlite(_) | Address::DuckDb(_) | Address::Fake(_) => {}
         }
         self
     }
@@ -265,7 +273,7 @@ impl Url {
     fn server(&self) -> Option<&ServerAddress> {
         match &self.0 {
             Address::Postgres(server) | Address::Mysql(server) | Address::ClickHouse(server) => Some(server),
-            Address::Sqlite(_) | Address::SqlServer(_) | Address::Fake(_) => None,
+            Address::Sqlite(_) | Address::SqlServer(_) | Address::DuckDb(_) | Address::Fake(_) => None,
         }
     }
 }
@@ -313,6 +321,7 @@ impl fmt::Display for Url {
             Address::Mysql(server) => server.show(f, &MYSQL),
             Address::SqlServer(server) => server.fmt(f),
             Address::ClickHouse(server) => server.show(f, &CLICKHOUSE),
+            Address::DuckDb(file) => write!(f, "duckdb:{}", file.display()),
             Address::Fake(server) => server.fake().fmt(f),
         }
     }

@@ -15,7 +15,7 @@ use crate::{Engine, Fake};
 pub(super) const ENCODING: &str =
     "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
 const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database, \
-                     sqlserver://user@host:port/database or clickhouse://user@host:port/database";
+                     sqlserver://user@host:port/database, clickhouse://user@host:port/database or duckdb:FILE";
 
 /// Whether an address of a known kind begins here.
 pub(super) fn begins_address(text: &str) -> bool {
@@ -36,7 +36,8 @@ impl Url {
             return Err(UrlError(format!("`{scheme}:` is no kind of address that is known: {FORMS}")));
         };
         match engine {
-            Engine::Sqlite => file(rest).map(|file| Self(Address::Sqlite(file))),
+            Engine::Sqlite => file(rest, scheme).map(|file| Self(Address::Sqlite(file))),
+            Engine::DuckDb => file(rest, scheme).map(|file| Self(Address::DuckDb(file))),
             Engine::Postgres => {
                 Parts::of(rest, &POSTGRES)?.server().map(|server| Self(Address::Postgres(Box::new(server))))
             }
@@ -62,18 +63,19 @@ fn schemes(engine: Engine) -> &'static [&'static str] {
         Engine::Mysql => &["mysql", "mariadb"],
         Engine::SqlServer => &["sqlserver", "mssql"],
         Engine::ClickHouse => &["clickhouse"],
+        Engine::DuckDb => &["duckdb"],
         Engine::Fake => &["fake"],
     }
 }
 
-fn file(path: &str) -> Result<PathBuf, UrlError> {
+fn file(path: &str, scheme: &str) -> Result<PathBuf, UrlError> {
     match path {
-        "" => {
-            Err(UrlError("`sqlite:` needs a file: give sqlite:FILE, such as sqlite:historian.db".to_owned()))
-        }
+        "" => Err(UrlError(format!(
+            "`{scheme}:` needs a file: give {scheme}:FILE, such as {scheme}:historian.db"
+        ))),
         // Each session would have a database of its own, and none would be written to a disk.
         ":memory:" => {
-            Err(UrlError("`sqlite::memory:` is no file: give one, on the disk in question".to_owned()))
+            Err(UrlError(format!("`{scheme}::memory:` is no file: give one, on the disk in question")))
         }
         _ => Ok(PathBuf::from(path)),
     }

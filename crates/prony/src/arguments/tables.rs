@@ -9,9 +9,9 @@ use super::{DatabaseFiles, DatabaseLog, Managed, MustHold};
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
     /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server, clickhouse://USER@HOST/DATABASE. On a server the database
-    /// named here is only logged in to; a new one is made for the tables. A password can be in the address, in PGPASSWORD, MYSQL_PWD
-    /// or SQLCMDPASSWORD.
+    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server, clickhouse://USER@HOST/DATABASE, duckdb:FILE (where the
+    /// program was built with it). On a server the database named here is only logged in to; a new one is made for the tables. A
+    /// password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD.
     /// --managed starts a server instead [default: SQLite within this program, on a file in the current directory that is removed]
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,

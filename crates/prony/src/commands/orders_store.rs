@@ -145,12 +145,12 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
 fn place(store: &Store) -> Result<(Url, String), Failure> {
     let url: Url = store.target.parse().map_err(Failure::usage)?;
     match (&store.database, url.file()) {
-        (Some(name), Some(_)) => Err(Failure::usage(anyhow!(
-            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
-        ))),
-        (None | Some(_), None) if url.engine().is_by_columns() => Err(Failure::usage(anyhow!(
+        _ if url.engine().is_by_columns() => Err(Failure::usage(anyhow!(
             "{url} is no database for an order store, and {} one for kinds of tables alone: give another, such as postgres://localhost",
             url.engine().dialect().name()
+        ))),
+        (Some(name), Some(_)) => Err(Failure::usage(anyhow!(
+            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
         ))),
         (name, _) => Ok((url, name.clone().unwrap_or_else(|| DATABASE.to_owned()))),
     }

@@ -76,7 +76,8 @@ fn at(tables: &Tables, address: &str) -> Result<Database, Failure> {
     let url: Url = address.parse().map_err(Failure::usage)?;
     if let (Some(name), Some(_)) = (&tables.database, url.file()) {
         return Err(Failure::usage(anyhow!(
-            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+            "database `{name}` has no meaning for {}, where the address names the file; leave out --database",
+            url.engine().dialect().name()
         )));
     }
     let mut database = Database::at(url).named(tables.database.as_deref());

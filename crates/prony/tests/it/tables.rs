@@ -119,10 +119,14 @@ fn column_stores_of_clickhouse_are_measured_and_nothing_is_left() {
 }
 
 #[test]
-fn other_workloads_refuse_clickhouse_before_they_do_anything() {
+fn other_workloads_refuse_column_stores_before_they_do_anything() {
+    refused_by_others("clickhouse://me@127.0.0.1:1/x", "ClickHouse");
+    refused_by_others("duckdb:one.duckdb", "DuckDB");
+}
+
+fn refused_by_others(url: &str, name: &str) {
     let bench = Workbench::new();
     bench.write("one.sql", "SELECT 1;\n");
-    let url = "clickhouse://me@127.0.0.1:1/x";
     for command in [
         &["historian", "--target", url][..],
         &["orders", "run", "--target", url],
@@ -134,12 +138,70 @@ fn other_workloads_refuse_clickhouse_before_they_do_anything() {
         &["script", "--builtin", "tpcb-like", "--target", url],
     ] {
         let told = bench.run(command).ended_with(2).stderr;
-        let says = "clickhouse://me@127.0.0.1:1/x is no database for";
-        assert!(
-            told.contains(says) && told.contains("ClickHouse one for kinds of tables alone"),
-            "{command:?}: {told}"
-        );
+        let (says, alone) =
+            (format!("{url} is no database for"), format!("{name} one for kinds of tables alone"));
+        assert!(told.contains(&says) && told.contains(&alone), "{command:?}: {told}");
     }
+    assert_eq!(bench.names("."), ["one.sql"]);
+}
+
+#[cfg(not(feature = "duckdb"))]
+#[test]
+fn without_duckdb_its_tables_are_refused_with_how_to_build_it() {
+    let bench = Workbench::new();
+    let told = bench.run(&["tables", "--target", "duckdb:one.duckdb"]).ended_with(2).stderr;
+    for part in [
+        "duckdb:one.duckdb cannot be opened",
+        "built without DuckDB",
+        "DUCKDB_LIB_DIR",
+        "cargo build -r -F duckdb",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    assert_eq!(bench.names("."), [""; 0]);
+}
+
+/// One process alone can have its file: the one that is killed has it, and then this one.
+#[cfg(feature = "duckdb")]
+#[test]
+fn a_column_store_of_duckdb_is_measured_killed_and_removed() {
+    let bench = Workbench::new();
+    let target = ["tables", "--target", "duckdb:one.duckdb"];
+    let ran = bench.run(&[&target[..], &SMALL, &["--json"]].concat()).ended_with(0);
+    let report = ran.json();
+    assert_eq!(ended(&report), complete(&["columnstore"]), "{}", ran.stderr);
+    let tables = &report["trials"][0]["tables"];
+    assert_eq!(tables["operations"].as_array().unwrap().len(), 8, "{tables:#}");
+    assert!(tables["size"]["disk_bytes"].as_u64().unwrap() > 50_000, "{tables:#}");
+    let crash = survived(&report, "columnstore");
+    has_lost(crash, false);
+    assert_eq!((&crash["killed"], &crash["is_durable"]), (&"program".into(), &true.into()));
+    assert_eq!(bench.names("."), ["prony-results"]);
+    let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["DuckDB has no row tables: it keeps all by columns", "each commit is synced to the WAL"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let adhoc = ["--access", "ad-hoc", "--batch-rows", "700", "--crash", "false"];
+    bench.run(&[&target[..], &SMALL, &adhoc].concat()).ended_with(0);
+    let left = bench.run(&[&target[..], &["--kind", "row"]].concat()).ended_with(2).stderr;
+    assert!(left.contains("--kind: DuckDB has no row tables"), "{left}");
+    let access = bench.run(&[&target[..], &["--access", "procedure"]].concat()).ended_with(2).stderr;
+    assert!(access.contains("DuckDB has no procedures"), "{access}");
+}
+
+#[cfg(feature = "duckdb")]
+#[test]
+fn a_file_for_duckdb_that_is_not_pronys_is_neither_used_nor_replaced() {
+    let bench = Workbench::new();
+    bench.write("one.duckdb", "a letter");
+    for more in [&[][..], &["--replace"]] {
+        let told =
+            bench.run(&[&["tables", "--target", "duckdb:one.duckdb"], more].concat()).ended_with(2).stderr;
+        assert!(told.contains("one.duckdb was not made by prony and is left as it is"), "{told}");
+    }
+    assert_eq!(std::fs::read(bench.path("one.duckdb")).unwrap(), b"a letter");
+    assert_eq!(bench.names("."), ["one.duckdb"]);
 }
 
 /// A threshold that nothing decided passed, and nothing that was measured was trusted.

@@ -40,14 +40,16 @@ impl Workbench {
         self.directory.path().join(name)
     }
 
-    /// The program in this directory; its environment is empty but for the search path.
+    /// The program in this directory; its environment is empty but for the search paths of programs and libraries.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> std::process::Command {
         let mut command = std::process::Command::new(program);
         command.current_dir(self.directory.path()).env_clear().stdin(std::process::Stdio::null());
         // Most tests look at the tables.
         command.env("PRONY_DETAILS", "true");
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
+        for name in ["PATH", "LD_LIBRARY_PATH"] {
+            if let Some(path) = std::env::var_os(name) {
+                command.env(name, path);
+            }
         }
         command
     }

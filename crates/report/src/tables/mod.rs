@@ -304,7 +304,7 @@ const METHOD: [&str; 4] = [
     "What each operation answers is known from the rows: counts, sums, groups, and after the clients the sum of all amounts, which has each \
      acknowledged update once. Another answer fails the trial.",
     "What survives is tried once everything is timed, on a table of the same kind with at most 100,000 rows: clients update and insert rows, \
-     each change committed by itself, and after a second or more all processes of the server are killed with -9 (of SQLite a process of \
+     each change committed by itself, and after a second or more all processes of the server are killed with -9 (of SQLite and DuckDB a process of \
      prony that has the database within it). Once it is back, each acknowledged change is looked for by its value. A process was killed, and \
      no power was lost: what had been given to the kernel survives that, flushed or not.",
     "A statement that a deadlock, a serialization failure or another's change ended is tried again at once; its time has all tries in it. A \

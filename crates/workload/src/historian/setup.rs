@@ -134,7 +134,7 @@ fn usual_purge_rows(engine: Engine) -> u64 {
     match engine.dialect() {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => PURGE_ROWS,
         Dialect::SqlServer => 4_000,
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 

@@ -118,7 +118,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
         Dialect::Postgres => &["shrinkable", "purge_session", "can_partition", "rows_procedure"],
         Dialect::Mysql => &["shrinkable", "can_partition", "rows_procedure"],
         Dialect::SqlServer => &["shrinkable", "purge_session"],
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 
@@ -171,7 +171,7 @@ impl Sql {
             Dialect::Postgres => &POSTGRES,
             Dialect::Mysql => &MYSQL,
             Dialect::SqlServer => &SQL_SERVER,
-            Dialect::ClickHouse => crate::named_sql::by_columns(),
+            Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         }
     }
 }

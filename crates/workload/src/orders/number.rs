@@ -26,7 +26,7 @@ pub(super) fn number(sql: &str, rows: &[Vec<Value>]) -> Result<i64, Error> {
 fn wide(dialect: Dialect, sql: &str) -> Cow<'_, str> {
     match dialect {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => Cow::Borrowed(sql),
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         Dialect::SqlServer => {
             let sums = sql.replace("sum(", "sum(CAST(1 AS bigint) * ");
             Cow::Owned(sums.replace("count(*)", "count_big(*)"))

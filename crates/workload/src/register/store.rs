@@ -35,7 +35,7 @@ const fn statements(dialect: Dialect) -> &'static Statements {
         Dialect::Postgres => &POSTGRES,
         Dialect::Mysql => &MYSQL,
         Dialect::SqlServer => &SQL_SERVER,
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 

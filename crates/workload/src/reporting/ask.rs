@@ -64,7 +64,7 @@ const fn texts(dialect: Dialect) -> &'static Texts {
         Dialect::Postgres => &POSTGRES,
         Dialect::Mysql => &MYSQL,
         Dialect::SqlServer => &SQL_SERVER,
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 
@@ -114,7 +114,7 @@ impl AllCalls {
             Dialect::Postgres => Some(&self.postgres),
             Dialect::Mysql => Some(&self.mysql),
             Dialect::SqlServer => Some(&self.sql_server),
-            Dialect::ClickHouse => crate::named_sql::by_columns(),
+            Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         }
     }
 }

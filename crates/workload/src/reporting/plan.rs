@@ -26,7 +26,7 @@ pub(super) async fn plan(session: &mut Session, question: &Question) -> Result<O
         (Dialect::Postgres, Access::Statement) => ("EXPLAIN (COSTS OFF) ", of_postgres),
         (Dialect::Sqlite, Access::Statement) => ("EXPLAIN QUERY PLAN ", of_sqlite),
         (Dialect::Mysql, Access::Statement) => ("EXPLAIN ", of_mysql),
-        (Dialect::ClickHouse, _) => crate::named_sql::by_columns(),
+        (Dialect::ClickHouse | Dialect::DuckDb, _) => crate::named_sql::by_columns(),
     };
     let rows = session.query(&format!("{explain}{}", question.sql), &[]).await?;
     let lines: Vec<String> = rows.iter().map(|row| line(row)).collect();

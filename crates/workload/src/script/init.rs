@@ -16,7 +16,7 @@ pub(super) fn parts(text: &str, dialect: Dialect) -> Result<Vec<(usize, String)>
         Dialect::Postgres | Dialect::Sqlite => plain_statements(text),
         // Their servers know the ends of statements, bodies of procedures included; T-SQL has batches, between lines `GO`.
         Dialect::Mysql | Dialect::SqlServer => Ok(vec![(1, text.to_owned())]),
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 

@@ -214,7 +214,7 @@ fn step_not_sent(step: &Step, protocol: database::Protocol, dialect: Dialect) ->
                 parameter("extended")
             )),
             Dialect::Postgres => None,
-            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse => Some(format!(
+            Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse | Dialect::DuckDb => Some(format!(
                 "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
                 dialect.name()
             )),

@@ -120,7 +120,9 @@ impl Access {
     pub const fn usual(dialect: Dialect) -> Self {
         match dialect {
             Dialect::ClickHouse => Self::AdHoc,
-            Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => Self::Prepared,
+            Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer | Dialect::DuckDb => {
+                Self::Prepared
+            }
         }
     }
 
@@ -129,12 +131,16 @@ impl Access {
     pub const fn lacks(self, dialect: Dialect) -> Option<&'static str> {
         match (self, dialect) {
             (Self::Procedure, Dialect::Sqlite) => Some("SQLite has no procedures: give prepared or ad-hoc"),
+            (Self::Procedure, Dialect::DuckDb) => Some("DuckDB has no procedures: give prepared or ad-hoc"),
             (Self::Procedure, Dialect::ClickHouse) => Some("ClickHouse has no procedures: give ad-hoc"),
             (Self::Prepared, Dialect::ClickHouse) => {
                 Some("ClickHouse prepares no statements, and takes no values beside them: give ad-hoc")
             }
             (Self::Procedure, Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer)
-            | (Self::Prepared, Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer)
+            | (
+                Self::Prepared,
+                Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer | Dialect::DuckDb,
+            )
             | (Self::AdHoc, _) => None,
         }
     }

@@ -100,6 +100,7 @@ impl Made {
             Dialect::Postgres => made.of_postgres(kind),
             Dialect::Mysql => made.of_mysql(kind, rows),
             Dialect::SqlServer => made.of_sql_server(kind),
+            Dialect::DuckDb => made,
             Dialect::ClickHouse => Self { wants: (kind == Kind::Archive).then_some(Wants::Codecs), ..made },
         })
     }
@@ -329,8 +330,23 @@ const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
         (Dialect::ClickHouse, Kind::Clustered) => Some(
             "tables of ClickHouse always lie in the order of their key, so that columnstore is clustered already",
         ),
+        (Dialect::DuckDb, Kind::Row) => Some("DuckDB has no row tables: it keeps all by columns"),
+        (Dialect::DuckDb, Kind::Volatile) => Some(
+            "tables of DuckDB in memory are of another database, which keeps them by columns all the same, and none is made",
+        ),
+        (Dialect::DuckDb, Kind::Relaxed) => {
+            Some("DuckDB has no relaxed tables: it syncs every commit, and nothing has it do so later")
+        }
+        (Dialect::DuckDb, Kind::Archive) => {
+            Some("DuckDB has no archive tables: it compresses each column in a way of its own choice already")
+        }
         (
-            Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse,
+            Dialect::Sqlite
+            | Dialect::Postgres
+            | Dialect::Mysql
+            | Dialect::SqlServer
+            | Dialect::ClickHouse
+            | Dialect::DuckDb,
             _,
         ) => None,
     }
@@ -344,6 +360,7 @@ const fn has(dialect: Dialect) -> &'static str {
         Dialect::Mysql => "MySQL and MariaDB have",
         Dialect::SqlServer => "SQL Server has",
         Dialect::ClickHouse => "ClickHouse has",
+        Dialect::DuckDb => "DuckDB has",
     }
 }
 
@@ -494,6 +511,7 @@ mod tests {
             "row volatile relaxed memory-durable clustered covering columnstore archive"
         );
         assert_eq!(names(Dialect::ClickHouse), "columnstore archive");
+        assert_eq!(names(Dialect::DuckDb), "columnstore");
         let told = |kind, dialect| Made::of(kind, dialect, 1).unwrap_err();
         assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
         assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER puts the rows in order once"));
@@ -507,6 +525,11 @@ mod tests {
         assert_eq!(
             lacking(Dialect::ClickHouse)[0],
             "ClickHouse has no memory-durable, covering, rocks, aria tables"
+        );
+        assert!(told(Kind::Relaxed, Dialect::DuckDb).contains("syncs every commit"));
+        assert_eq!(
+            lacking(Dialect::DuckDb)[0],
+            "DuckDB has no memory-durable, clustered, covering, rocks, aria tables"
         );
     }
 

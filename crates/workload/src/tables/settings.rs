@@ -53,8 +53,8 @@ pub struct Settings {
     pub duration: Option<Span>,
 
     /// Try what survives: once everything is timed, clients change rows of such a table, the server is killed with -9 in the midst of it,
-    /// and what was acknowledged is looked for. Servers that prony started are killed, and of SQLite a process of its own; true asks for
-    /// it, and is refused where nothing can be killed [default: where it can be]
+    /// and what was acknowledged is looked for. Servers that prony started are killed, and of SQLite and DuckDB a process of its own; true
+    /// asks for it, and is refused where nothing can be killed [default: where it can be]
     #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<bool>,

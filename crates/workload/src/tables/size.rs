@@ -49,6 +49,10 @@ fn on_disk(dialect: Dialect, made: &Made) -> Option<&'static str> {
             "SELECT (c.page_count - f.freelist_count) * s.page_size \
              FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s",
         ),
+        // As there.
+        Dialect::DuckDb => Some(
+            "SELECT CAST(used_blocks * block_size AS bigint) FROM pragma_database_size() WHERE database_name = current_database()",
+        ),
         Dialect::Postgres => Some("SELECT pg_total_relation_size('prony_rows')"),
         Dialect::Mysql => Some(MYSQL),
         Dialect::SqlServer => Some(
@@ -70,7 +74,7 @@ fn in_memory(dialect: Dialect, made: &Made) -> Option<&'static str> {
              WHERE c.schema = 'memory' AND s.schema = 'memory'",
         ),
         // None of its tables live in memory.
-        Dialect::Postgres | Dialect::ClickHouse => None,
+        Dialect::Postgres | Dialect::ClickHouse | Dialect::DuckDb => None,
         Dialect::Mysql => Some(MYSQL),
         Dialect::SqlServer => Some(
             "SELECT SUM(memory_allocated_for_table_kb + memory_allocated_for_indexes_kb) * 1024 \

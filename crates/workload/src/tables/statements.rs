@@ -68,12 +68,24 @@ const MYSQL_LACKS: &[&str] = &["memory_durable", "clustered", "columnstore", "ar
 const SQL_SERVER_LACKS: &[&str] = &["rocks", "aria"];
 const CLICKHOUSE_LACKS: &[&str] =
     &["row", "volatile", "memory_durable", "clustered", "covering", "rocks", "aria", "memory_filegroup"];
+const DUCKDB_LACKS: &[&str] = &[
+    "row",
+    "volatile",
+    "memory_durable",
+    "clustered",
+    "covering",
+    "archive",
+    "rocks",
+    "aria",
+    "memory_filegroup",
+];
 
 const SQLITE: File = File::of(include_str!("sql/sqlite.sql"), SQLITE_LACKS);
 const POSTGRES: File = File::of(include_str!("sql/postgres.sql"), POSTGRES_LACKS);
 const MYSQL: File = File::of(include_str!("sql/mysql.sql"), MYSQL_LACKS);
 const SQL_SERVER: File = File::of(include_str!("sql/sqlserver.sql"), SQL_SERVER_LACKS);
 const CLICKHOUSE: File = File::of(include_str!("sql/clickhouse.sql"), CLICKHOUSE_LACKS);
+const DUCKDB: File = File::of(include_str!("sql/duckdb.sql"), DUCKDB_LACKS);
 
 pub(super) const fn file(dialect: Dialect) -> &'static File {
     match dialect {
@@ -82,6 +94,7 @@ pub(super) const fn file(dialect: Dialect) -> &'static File {
         Dialect::Mysql => &MYSQL,
         Dialect::SqlServer => &SQL_SERVER,
         Dialect::ClickHouse => &CLICKHOUSE,
+        Dialect::DuckDb => &DUCKDB,
     }
 }
 
@@ -210,7 +223,7 @@ impl Asked {
     /// Scripts that remove the procedures, if they are there, and the table.
     pub(super) fn drops(&self) -> Vec<String> {
         let what = match self.dialect {
-            Dialect::Sqlite | Dialect::ClickHouse => None,
+            Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => None,
             Dialect::Postgres => Some("FUNCTION"),
             Dialect::Mysql | Dialect::SqlServer => Some("PROCEDURE"),
         };
@@ -225,7 +238,7 @@ impl Asked {
 pub(super) fn place(dialect: Dialect, number: usize) -> String {
     match dialect {
         Dialect::Sqlite => format!("?{number}"),
-        Dialect::Postgres => format!("${number}"),
+        Dialect::Postgres | Dialect::DuckDb => format!("${number}"),
         Dialect::Mysql => "?".to_owned(),
         Dialect::SqlServer => format!("@P{number}"),
         // Its values stand in the text.
@@ -242,7 +255,7 @@ fn call(dialect: Dialect, statement: Statement) -> String {
         Dialect::Mysql => format!("CALL {name}({values})"),
         Dialect::SqlServer => format!("EXEC {name} {values}"),
         // Refused before.
-        Dialect::Sqlite | Dialect::ClickHouse => file(dialect).text(statement),
+        Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => file(dialect).text(statement),
     }
 }
 
@@ -259,7 +272,7 @@ fn procedure(dialect: Dialect, statement: Statement, is_native: bool) -> Option<
         each.collect::<Vec<String>>().join(", ")
     };
     Some(match dialect {
-        Dialect::Sqlite | Dialect::ClickHouse => return None,
+        Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => return None,
         Dialect::Postgres => of_postgres(statement, &takes("p"), &body("p")),
         Dialect::Mysql => {
             let told = if statement.numbers().is_none() { " SELECT ROW_COUNT();" } else { "" };
@@ -328,6 +341,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
         Dialect::Mysql => MYSQL_LACKS,
         Dialect::SqlServer => SQL_SERVER_LACKS,
         Dialect::ClickHouse => CLICKHOUSE_LACKS,
+        Dialect::DuckDb => DUCKDB_LACKS,
     }
 }
 
@@ -346,6 +360,7 @@ mod tests {
             (Dialect::Mysql, include_str!("sql/mysql.sql")),
             (Dialect::SqlServer, include_str!("sql/sqlserver.sql")),
             (Dialect::ClickHouse, include_str!("sql/clickhouse.sql")),
+            (Dialect::DuckDb, include_str!("sql/duckdb.sql")),
         ];
         crate::named_sql::check_files(
             &files,

@@ -10,6 +10,7 @@ use clap::Subcommand;
 use crate::workspace::Workspace;
 use crate::{study_runs, tree};
 
+mod duckdb;
 mod licences;
 mod memory;
 mod packages;
@@ -28,6 +29,8 @@ pub(crate) enum Step {
     Format,
     /// Lints, by clippy; a warning is an error
     Lint,
+    /// DuckDB's library below the target directory, by npm, and the tests of what is linked to it
+    Duckdb,
     /// All tests of the workspace
     Test,
     /// The tree: dependency table, module docs, function length, fences between crates, names, forbidden text
@@ -82,11 +85,13 @@ fn outcome_text(result: &Result<Outcome>) -> String {
 
 impl Step {
     /// In the order of `ci`: what others need comes first, then what is quick to know.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Servers,
         Self::Python,
         Self::Format,
         Self::Lint,
+        // Before the tests, which leave the program without it.
+        Self::Duckdb,
         Self::Test,
         Self::Tree,
         Self::Study,
@@ -99,6 +104,7 @@ impl Step {
             Self::Python => "python",
             Self::Format => "format",
             Self::Lint => "lint",
+            Self::Duckdb => "duckdb",
             Self::Test => "test",
             Self::Tree => "tree",
             Self::Study => "study",
@@ -114,6 +120,7 @@ impl Step {
             Self::Lint => {
                 cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
             }
+            Self::Duckdb => duckdb::test(workspace),
             Self::Test => test(workspace),
             Self::Tree => tree::check(workspace),
             Self::Study => study_runs::run(workspace),

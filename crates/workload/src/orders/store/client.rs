@@ -165,7 +165,7 @@ impl Client {
         for some in products.chunks(LINES_MAX) {
             let parameters = match self.session.dialect() {
                 Dialect::Postgres => vec![Value::Text(array(some.iter()))],
-                Dialect::ClickHouse => crate::named_sql::by_columns(),
+                Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
                 Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => {
                     some.iter().copied().map(Value::I32).chain(nulls()).take(LINES_MAX).collect()
                 }
@@ -200,7 +200,7 @@ impl Client {
                 let cart = match self.session.dialect() {
                     Dialect::Postgres => array(items.iter().map(|item| Pair(*item))),
                     Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer => list(items),
-                    Dialect::ClickHouse => crate::named_sql::by_columns(),
+                    Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
                 };
                 let [net, tax, total] = money;
                 let parameters =
@@ -301,7 +301,7 @@ fn phrase(dialect: Dialect, words: &str) -> String {
     match dialect {
         Dialect::Sqlite | Dialect::SqlServer => format!("\"{}\"", words.join(" ")),
         Dialect::Postgres => words.join(" "),
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         // Each word is marked in the columns that are searched.
         Dialect::Mysql => {
             format!("\"{}\"", words.iter().map(|word| format!("__{word}")).collect::<Vec<_>>().join(" "))

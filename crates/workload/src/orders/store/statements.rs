@@ -157,7 +157,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
             "undo_finish",
         ],
         Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer => &["load_session"],
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 
@@ -165,7 +165,7 @@ const fn lacks(dialect: Dialect) -> &'static [&'static str] {
 const fn differs(dialect: Dialect, file: &'static str) -> Option<Differs> {
     match dialect {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql => None,
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         Dialect::SqlServer => Some(Differs {
             abilities: named(file, "abilities"),
             told: named(file, "told"),
@@ -243,7 +243,7 @@ impl Sql {
             Dialect::Postgres => &POSTGRES,
             Dialect::Mysql => &MYSQL,
             Dialect::SqlServer => &SQL_SERVER,
-            Dialect::ClickHouse => crate::named_sql::by_columns(),
+            Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         }
     }
 

@@ -45,7 +45,7 @@ impl Builtin {
             // One that would begin to write later may find another in its way.
             Dialect::Sqlite => "BEGIN IMMEDIATE",
             Dialect::SqlServer => "BEGIN TRANSACTION",
-            Dialect::ClickHouse => crate::named_sql::by_columns(),
+            Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         };
         let account = "\\set aid random(1, 100000 * :scale)\n";
         let read = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n";

@@ -23,7 +23,7 @@ impl Sums {
             Dialect::Mysql => {
                 format!("(SELECT CAST(coalesce(sum({column}), 0) AS signed) FROM pgbench_{table})")
             }
-            Dialect::ClickHouse => crate::named_sql::by_columns(),
+            Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
             // A sum of its int is one too, and may be too large for it.
             Dialect::SqlServer => {
                 format!("(SELECT coalesce(sum(CAST({column} AS bigint)), 0) FROM pgbench_{table})")

@@ -134,7 +134,7 @@ fn create(dialect: Dialect) -> [String; 4] {
     let key = match dialect {
         Dialect::Postgres => "NOT NULL",
         Dialect::Mysql | Dialect::SqlServer => "NOT NULL PRIMARY KEY",
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         // Such a key is the number of the row itself.
         Dialect::Sqlite => "PRIMARY KEY",
     };
@@ -143,7 +143,7 @@ fn create(dialect: Dialect) -> [String; 4] {
         Dialect::Postgres | Dialect::Sqlite => "timestamp",
         Dialect::Mysql => "datetime",
         Dialect::SqlServer => "datetime2",
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     };
     [
         format!("CREATE TABLE pgbench_branches (bid {int} {key}, bbalance int, filler char(88))"),
@@ -172,7 +172,7 @@ fn finish(dialect: Dialect) -> &'static [&'static str] {
             "ANALYZE TABLE pgbench_accounts",
         ],
         Dialect::Sqlite => &["ANALYZE"],
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
         // It looks by itself, once a statement wants to know.
         Dialect::SqlServer => &[],
     }

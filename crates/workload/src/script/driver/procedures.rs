@@ -104,7 +104,7 @@ pub(super) async fn locked(lease: &Lease) -> Result<Session, TrialError> {
             "DECLARE @taken int; EXECUTE @taken = sp_getapplock @Resource = N'prony-script', @LockMode = 'Exclusive', \
              @LockOwner = 'Session', @LockTimeout = 0; SELECT CAST(CASE WHEN @taken >= 0 THEN 1 ELSE 0 END AS bigint) AS taken"
         }
-        Dialect::Sqlite | Dialect::ClickHouse => {
+        Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
             return Err(TrialError::Load(format!("{} has no procedures", session.dialect().name())));
         }
     };
@@ -142,7 +142,9 @@ async fn make(session: &mut Session, job: &Job, program: &Program) -> Result<Vec
         })?;
         let types = match dialect {
             Dialect::Postgres => types(session, &script.name, &body).await?,
-            Dialect::Mysql | Dialect::SqlServer | Dialect::Sqlite | Dialect::ClickHouse => Vec::new(),
+            Dialect::Mysql | Dialect::SqlServer | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
+                Vec::new()
+            }
         };
         let type_of = |statement: usize, place: usize, variable: usize| {
             let told = types.get(statement).and_then(|types: &Vec<String>| types.get(place));
@@ -237,7 +239,7 @@ async fn standing(session: &mut Session) -> Result<Vec<Standing>, Error> {
              CAST(N'DROP PROCEDURE ' + QUOTENAME(o.name) AS nvarchar(400)) FROM sys.objects o \
              LEFT JOIN sys.sql_modules m ON m.object_id = o.object_id WHERE o.schema_id = SCHEMA_ID() AND o.name LIKE N'prony[_]script[_]%'"
         }
-        Dialect::Sqlite | Dialect::ClickHouse => return Ok(Vec::new()),
+        Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => return Ok(Vec::new()),
     };
     let rows = session.query(asked, &[]).await?;
     let text = |row: &[Value], at: usize| row.get(at).and_then(Value::text).unwrap_or_default().to_owned();
@@ -246,7 +248,9 @@ async fn standing(session: &mut Session) -> Result<Vec<Standing>, Error> {
         let is_ours = match dialect {
             // It stands in the text there.
             Dialect::SqlServer => mark.contains(MARK),
-            Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse => mark == MARK,
+            Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
+                mark == MARK
+            }
         };
         Standing { name: text(&row, 0), drops: text(&row, 2), is_ours }
     };

@@ -222,7 +222,7 @@ fn sent_statement(
         Dialect::Postgres => (Counting::Places, |number| format!("${number}")),
         Dialect::SqlServer => (Counting::Variables, |number| format!("@P{number}")),
         Dialect::Sqlite | Dialect::Mysql => (Counting::Places, |_| "?".to_owned()),
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     };
     SentStatement {
         kind,

@@ -22,7 +22,7 @@ impl<'a> Body<'a> {
     /// What cannot be in one, a line and a sentence each.
     pub(in crate::script) fn of(script: &'a Script, dialect: Dialect) -> Result<Self, Vec<(usize, String)>> {
         let first_line = script.commands.first().map_or(1, |command| command.line);
-        if matches!(dialect, Dialect::Sqlite | Dialect::ClickHouse) {
+        if matches!(dialect, Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb) {
             return Err(vec![(first_line, no_procedure(&format!("{} has no procedures", dialect.name())))]);
         }
         let at = script.commands.iter().position(|command| matches!(command.step, Step::Sql(_)));

@@ -91,7 +91,7 @@ impl Arguments {
 /// How the statements of a body name what it takes.
 fn spelled(dialect: Dialect, number: usize) -> String {
     match dialect {
-        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse => format!("${number}"),
+        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => format!("${number}"),
         // A name that no column has.
         Dialect::Mysql => format!("prony_value_{number}"),
         Dialect::SqlServer => format!("@prony_value_{number}"),
@@ -117,12 +117,12 @@ pub(in crate::script) fn made(
         None => dialect.quoted(name),
     };
     let takes = arguments.listed(|number, of_type| match dialect {
-        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse => of_type.to_owned(),
+        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => of_type.to_owned(),
         Dialect::Mysql | Dialect::SqlServer => format!("{} {of_type}", spelled(dialect, number)),
     });
     let given = arguments.listed(|number, _| dialect.placeholder(number));
     let (head, end) = match dialect {
-        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse => {
+        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
             let quote = quote(statements);
             let head = format!(
                 "CREATE PROCEDURE {name}({takes}) LANGUAGE plpgsql AS {quote} DECLARE prony_row record; BEGIN"
@@ -141,14 +141,14 @@ pub(in crate::script) fn made(
     };
     let mut lines = Lines::of(head);
     match dialect {
-        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse => {
+        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
             postgres::statements(statements, &mut lines)
         }
         Dialect::Mysql => of_mysql(statements, &mut lines),
         Dialect::SqlServer => statements.iter().for_each(|Sql { line, text }| lines.add(*line, &ended(text))),
     }
     let call = match dialect {
-        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse => {
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
             format!("CALL {name}({given})")
         }
         Dialect::SqlServer => format!("EXEC {name} {given}"),
@@ -186,13 +186,14 @@ pub(in crate::script) fn type_of(kind: ValueKind, dialect: Dialect) -> &'static 
         (ValueKind::Double, Dialect::Mysql) => "double",
         (
             ValueKind::Double,
-            Dialect::SqlServer | Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse,
+            Dialect::SqlServer | Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb,
         ) => "float",
         (ValueKind::None | ValueKind::Any, Dialect::Mysql) => "longtext",
         (ValueKind::None | ValueKind::Any, Dialect::SqlServer) => "nvarchar(max)",
-        (ValueKind::None | ValueKind::Any, Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse) => {
-            "text"
-        }
+        (
+            ValueKind::None | ValueKind::Any,
+            Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb,
+        ) => "text",
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) enum Gives {
 /// The pieces of a statement, as its engine reads them.
 fn pieces(sql: &str, dialect: Dialect) -> Pieces<'_> {
     let format = match dialect {
-        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse => LogFormat::PostgresCsv,
+        Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => LogFormat::PostgresCsv,
         Dialect::Mysql => LogFormat::MariadbGeneral,
         Dialect::SqlServer => LogFormat::SqlserverEvents,
     };

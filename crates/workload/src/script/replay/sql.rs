@@ -147,7 +147,7 @@ pub(in crate::script) fn literal(value: Option<&str>, dialect: Dialect) -> Strin
         Dialect::Postgres | Dialect::Sqlite => format!("'{doubled}'"),
         Dialect::Mysql => format!("'{}'", doubled.replace('\\', "\\\\")),
         Dialect::SqlServer => format!("N'{doubled}'"),
-        Dialect::ClickHouse => crate::named_sql::by_columns(),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 

@@ -34,7 +34,7 @@ fn routines(url: &Url) -> Vec<String> {
             "SELECT CAST(name AS nvarchar(200)) FROM sys.objects WHERE name LIKE 'prony[_]script%' ORDER BY name"
         }
         Dialect::Postgres => "SELECT proname::text FROM pg_proc WHERE proname LIKE 'prony%' ORDER BY 1",
-        Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse => {
+        Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
             "SELECT routine_name FROM information_schema.routines WHERE routine_name LIKE 'prony%' ORDER BY 1"
         }
     };
@@ -85,7 +85,7 @@ fn what_a_killed_run_left_is_replaced_and_what_others_made_is_refused() {
         let add = ADD_AS_PROCEDURE.replace("BEGIN", begin);
         let theirs = match dialect {
             Dialect::Postgres => "CREATE FUNCTION prony_script_1() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-            Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse => {
+            Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
                 "CREATE PROCEDURE prony_script_1() SELECT 1"
             }
             Dialect::SqlServer => "CREATE PROCEDURE prony_script_1 AS SELECT 1",
@@ -107,7 +107,7 @@ fn what_a_killed_run_left_is_replaced_and_what_others_made_is_refused() {
             Dialect::Postgres => format!(
                 "CREATE PROCEDURE prony_script_9(int) LANGUAGE sql AS ''; COMMENT ON PROCEDURE prony_script_9 IS '{mark}'"
             ),
-            Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse => {
+            Dialect::Mysql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => {
                 format!("CREATE PROCEDURE prony_script_9(a int) COMMENT '{mark}' SELECT 1")
             }
             Dialect::SqlServer => {
@@ -129,7 +129,7 @@ fn a_mistake_of_a_script_is_told_with_its_place_and_leaves_no_procedure() {
         // Lines of the procedure are those of its script.
         let place = match url.engine().dialect() {
             Dialect::Mysql | Dialect::SqlServer => "at line 3",
-            Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse => "SELEKT",
+            Dialect::Postgres | Dialect::Sqlite | Dialect::ClickHouse | Dialect::DuckDb => "SELEKT",
         };
         assert!(told.contains("b.sql") && told.contains(place), "{told}");
         assert_eq!(routines(url), Vec::<String>::new());

@@ -1,0 +1,49 @@
+//! Sessions of DuckDB, within this process and by a library that whoever builds the program has: cargo's feature `duckdb`.
+//!
+//! A program without it knows the addresses of such files, and opens none. A file must be there already: [`crate::Own`] makes it.
+
+#[cfg(not(feature = "duckdb"))]
+mod absent;
+#[cfg(feature = "duckdb")]
+mod fault;
+#[cfg(feature = "duckdb")]
+mod handle;
+#[cfg(feature = "duckdb")]
+mod session;
+#[cfg(feature = "duckdb")]
+mod statements;
+#[cfg(feature = "duckdb")]
+#[cfg(test)]
+mod tests;
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use crate::Error;
+
+#[cfg(not(feature = "duckdb"))]
+pub(crate) use absent::{DuckDbSession, image};
+#[cfg(feature = "duckdb")]
+pub(crate) use session::{DuckDbSession, image};
+
+/// Refuses a path for which DuckDB puts its log elsewhere than beside the file: it takes what follows a `?` for options
+/// (`GetWALPath` of its `storage_manager.cpp`).
+pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
+    if !path.as_os_str().as_bytes().contains(&b'?') {
+        return Ok(());
+    }
+    Err(Error::NoDatabase(format!(
+        "duckdb:{} has a ? in it, before which DuckDB would write the name of its log: give a file without, in a directory without",
+        path.display()
+    )))
+}
+
+/// Why this program has no DuckDB, a sentence without its end; none where it has.
+pub(crate) const LEFT_OUT: Option<&str> = if cfg!(feature = "duckdb") {
+    None
+} else {
+    Some(
+        "this program was built without DuckDB: build it by `DUCKDB_LIB_DIR=DIRECTORY cargo build -r -F duckdb`, with the directory of a \
+         libduckdb.so, as docs/tables.md says",
+    )
+};
