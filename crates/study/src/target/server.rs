@@ -1,4 +1,4 @@
-//! Servers that are started for a study, and clusters that somebody else runs.
+//! Servers that are started for a study, or run already.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -237,24 +237,6 @@ pub enum Pristine {
     Recreate,
 }
 
-/// A cluster that somebody else runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cluster {
-    /// Addresses of its servers.
-    #[serde(skip_serializing_if = "Vec::is_empty", with = "addresses")]
-    pub attach: Vec<Url>,
-    /// Address of Patroni's own interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patroni: Option<String>,
-    /// Command by which another server becomes the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub switchover: Option<String>,
-    /// Commands by which something breaks, by names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub fault: BTreeMap<String, String>,
-}
-
 /// Addresses as texts.
 mod addresses {
     use database::Url;
@@ -282,15 +264,6 @@ mod addresses {
             Url::split(&text).into_iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
         }
     }
-
-    pub(super) fn serialize<S: Serializer>(urls: &[Url], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(urls.iter().map(ToString::to_string))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Url>, D::Error> {
-        let texts: Vec<String> = Vec::deserialize(deserializer)?;
-        texts.iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
-    }
 }
 
 /// Less memory than any server starts in.
@@ -307,6 +280,15 @@ const CPUS_MAX: u32 = 65_536;
 
 const NO_FAILOVER: &str = "is of a pair that fails over by itself: give pair = \"sync\" too, or leave it out";
 const UNASKED: &str = "has no effect without quiet_below, which says when a device is quiet, such as \"5%\"";
+
+/// That a fault would outlast the load, if it would.
+pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
+    (fault.ends_ns() >= load_end.ns).then(|| {
+        format!(
+            "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
+        )
+    })
+}
 
 impl Server {
     /// This one where it says something, else the lower one.
@@ -541,16 +523,7 @@ impl Server {
             }
             _ => String::new(),
         };
-        let is_late = fault.ends_ns() >= load_end.ns;
-        let late = || {
-            format!(
-                "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
-            )
-        };
-        match problem.is_empty() {
-            true => is_late.then(late),
-            false => Some(problem),
-        }
+        if problem.is_empty() { late(fault, load_end) } else { Some(problem) }
     }
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {
