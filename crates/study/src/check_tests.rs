@@ -244,6 +244,7 @@ fn a_cluster_of_others_that_cannot_be_is_told_with_the_remedy() {
             "target.cluster.prod.nodes: postgres://app@pg1/shop is of another engine than mysql://a@my1",
         ),
         (prod("nodes = [\"postgres://a@pg1/x\", \"postgres://b@PG1/y\"]"), "is given twice"),
+        (prod("nodes = [\"postgres://a@pg1,pg2/x\"]"), "has several hosts: give each of them by itself"),
         (
             prod("address = \"mysql://a@my1\"\npatroni = \"http://pg1\""),
             "target.cluster.prod.patroni: keeps PostgreSQL",

@@ -96,6 +96,10 @@ impl Cluster {
     /// What of it cannot be, by the keys below its own.
     pub(crate) fn impossible(&self) -> Vec<(&'static str, String)> {
         let mut wrong = self.wrong_places();
+        let several = self.nodes.iter().find(|node| node.host().is_some_and(|host| host.contains(',')));
+        wrong.extend(
+            several.map(|node| ("nodes", format!("{node} has several hosts: give each of them by itself"))),
+        );
         let is_empty = |command: &String| command.trim().is_empty();
         if self.fault.values().any(is_empty) || self.switchover.as_ref().is_some_and(is_empty) {
             wrong.push((
