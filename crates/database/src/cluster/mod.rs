@@ -299,7 +299,7 @@ mod tests {
         let address = |text: &str| Cluster::new(&url(text), &[], &[]).address().to_string();
         assert_eq!(address("postgres://a@h1,h2/x"), "postgres://a@h1,h2/x?target_session_attrs=read-write");
         assert_eq!(address("postgres://a@proxy/x"), "postgres://a@proxy/x");
-        assert!(address("sqlserver://sa@listener/x").contains("multi_subnet_failover=yes"));
+        assert!(address("sqlserver://sa@listener/x").contains("multi_subnet_failover=true"));
     }
 
     fn seen(roles: &[(&str, Role)]) -> SeenCluster {
