@@ -9,10 +9,12 @@
 mod activity;
 mod batches;
 mod clickhouse;
+mod cluster;
 mod duckdb;
 mod engine;
 mod error;
 mod fake;
+mod http;
 mod inspect;
 mod login;
 mod mysql;
@@ -36,6 +38,7 @@ mod url;
 
 pub use activity::{Activity, Seen, Told};
 pub use batches::batches;
+pub use cluster::{Cluster, Member, Role, SeenCluster, address_of_nodes};
 pub use engine::{Dialect, Engine};
 pub use error::Error;
 pub use fake::Fake;
@@ -50,4 +53,4 @@ pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
 pub use statement::{Answer, Protocol, Wanted};
 pub use transaction::Transaction;
-pub use url::{Url, UrlError};
+pub use url::{Interface, Url, UrlError};

@@ -147,7 +147,9 @@ impl From<RunError> for Failure {
             RunError::Load(error) => Self::runtime(error),
             RunError::Command(error) => Self::runtime(error),
             RunError::Server { ref source, .. } if source.is_usage() => Self::usage(error),
-            RunError::Server { .. } | RunError::Unproved { .. } => Self::runtime(error),
+            RunError::Server { .. } | RunError::Unproved { .. } | RunError::Cluster { .. } => {
+                Self::runtime(error)
+            }
             RunError::Look(error) | RunError::Listener(error) => Self::runtime(anyhow::anyhow!(error)),
         }
     }

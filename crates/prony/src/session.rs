@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
-use record::{Event, Labels, Lines, Manifest, Percentiles, StartedServer, State, without_password};
+use record::{
+    AttachedCluster, Event, Labels, Lines, Manifest, Percentiles, StartedServer, State, without_password,
+};
 use report::Report;
 use results::{Archive, Writer};
 use runner::{Resume, RunError, Settled};
@@ -254,6 +256,8 @@ pub(crate) struct Surveyed {
     surveys: Vec<(Survey, Vec<disk::Job>)>,
     /// Servers that would be started, each once.
     pub(crate) servers: Vec<StartedServer>,
+    /// Clusters of others that would be loaded.
+    pub(crate) clusters: Vec<AttachedCluster>,
     /// The laboratory that is made for it.
     pub(crate) lab: Option<record::Laboratory>,
 }
@@ -282,6 +286,7 @@ pub(crate) fn survey(study: &Study, plan: &mut Plan) -> Result<Surveyed, Failure
     let lab = study.lab.as_ref();
     let mut surveyed = Surveyed {
         servers: runner::planned_servers(plan)?,
+        clusters: runner::planned_clusters(plan),
         lab: lab.map(runner::planned_laboratory),
         ..Surveyed::default()
     };

@@ -154,6 +154,7 @@ impl TryFrom<Format1> for TrialRecord {
             setup: record.setup,
             marks,
             faults: Vec::new(),
+            clusters: Vec::new(),
             outcome,
             search: record.search,
         })

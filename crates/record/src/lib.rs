@@ -5,6 +5,7 @@
 
 mod change_limit;
 pub mod clients;
+mod cluster;
 mod csv_field;
 mod cycle;
 mod design;
@@ -57,6 +58,7 @@ mod workload;
 
 pub use change_limit::{ChangeLimit, ChangeLimitError};
 pub use clients::{CpuOf, CpuRead};
+pub use cluster::{AttachedCluster, ClusterMember};
 pub use csv_field::{UNDO, csv_field, text_of};
 pub use cycle::{Cycle, CycleOf};
 pub use design::{Design, DesignAxis, Order, Published, PublishedFigure, StoppingRule};

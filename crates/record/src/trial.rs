@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FORMAT_VERSION, FaultDone, Main, Mark, Outcome, Placed, Setup, StartedServer, Workload};
+use crate::{
+    AttachedCluster, FORMAT_VERSION, FaultDone, Main, Mark, Outcome, Placed, Setup, StartedServer, Workload,
+};
 
 /// State of a trial or of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +78,9 @@ pub struct TrialRecord {
     /// Servers that were started for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<StartedServer>,
+    /// Clusters that somebody else runs, and that it loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<AttachedCluster>,
     /// What was really set up; none if it never began.
     pub setup: Option<Setup>,
     /// What else went on meanwhile, by its begin.
@@ -114,6 +119,7 @@ impl TrialRecord {
             target: serde_json::Value::Null,
             placed: Vec::new(),
             servers: Vec::new(),
+            clusters: Vec::new(),
             setup: None,
             marks: Vec::new(),
             faults: Vec::new(),

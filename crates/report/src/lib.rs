@@ -8,6 +8,7 @@ mod bins;
 mod budget;
 mod change;
 mod chart;
+mod clusters;
 mod compare;
 mod comparison;
 mod configuration;
@@ -54,6 +55,7 @@ mod verdict;
 mod workloads;
 
 pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
+pub use clusters::lines as loaded_clusters;
 pub use compare::{
     Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
     MetricAgainst, MixedWorkload, NotCompared, RunDifferences,

@@ -1,6 +1,7 @@
 //! Tables with what stands around them, as a list that the text report and the page both print.
 
 use crate::budget;
+use crate::clusters;
 use crate::faults;
 use crate::lab;
 use crate::percentile;
@@ -106,6 +107,7 @@ pub(crate) fn all(report: &Report) -> Vec<(Workload, Section)> {
             figures.blocks.extend(replicas::blocks(report, workload));
             figures.blocks.extend(percentile::blocks(report, workload));
             figures.blocks.extend(started::blocks(report, workload));
+            figures.blocks.extend(clusters::blocks(report, workload));
             figures.blocks.extend(lab::block(report).filter(|_| report.trials_of(workload).next().is_some()));
         }
         sections.into_iter().map(move |section| (workload, section))

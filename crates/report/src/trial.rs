@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Loop, Main, Manifest, Mark, MarkKind, MeasuredTrial, OperationInterval, Pauses, Percentile, Phase,
-    Placed, Resources, Sample, SearchStep, Setup, StartedServer, State, Summary, Tail, Tails, TrialRecord,
-    Workload,
+    AttachedCluster, Loop, Main, Manifest, Mark, MarkKind, MeasuredTrial, OperationInterval, Pauses,
+    Percentile, Phase, Placed, Resources, Sample, SearchStep, Setup, StartedServer, State, Summary, Tail,
+    Tails, TrialRecord, Workload,
 };
 use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
@@ -142,6 +142,9 @@ pub struct Trial {
     /// Servers that were started for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_servers: Vec<StartedServer>,
+    /// Clusters of others that it loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<AttachedCluster>,
     /// What was really set up.
     pub setup: Option<Setup>,
     /// What only trials of its workload have, by the workload's name.
@@ -190,9 +193,8 @@ impl Trial {
         let (rates, operations) = (rates_of(&window, &record.main), worked(&record.main, &kinds));
         let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
-        let generator = generator_of(&window, operations, setup.as_ref(), cores);
-        let generator = generator.beside(per_s, whole.pauses());
-        let during = during(&measured.resources, &window);
+        let alone = generator_of(&window, operations, setup.as_ref(), cores);
+        let (generator, during) = (alone.beside(per_s, whole.pauses()), during(&measured.resources, &window));
         let machine = machine_of(&during, operations, generator, setup.as_ref());
         Self {
             number: record.number,
@@ -222,6 +224,7 @@ impl Trial {
             target: record.target.clone(),
             placed: record.placed.clone(),
             started_servers: record.servers.clone(),
+            clusters: record.clusters.clone(),
             searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),

@@ -30,6 +30,14 @@ pub enum RunError {
         /// What was found.
         why: String,
     },
+    /// A cluster that somebody else runs cannot be loaded as it stands.
+    #[error("the cluster {name}: {why}")]
+    Cluster {
+        /// Its name in the study.
+        name: String,
+        /// What was found, and what is to be done.
+        why: String,
+    },
     /// The user ended it before the first trial.
     #[error("interrupted before the first trial{0}")]
     Interrupted(String),

@@ -61,27 +61,39 @@ pub(crate) struct Stands {
     pub(crate) is_redundant: bool,
 }
 
+/// A cluster that somebody else runs: it is looked at as long as the load goes on, whatever is done to it.
+pub(crate) struct WatchedCluster {
+    pub(crate) name: String,
+    /// Who took writes before the load.
+    pub(crate) primary: Option<String>,
+    pub(crate) watch: Arc<dyn Watches>,
+}
+
+/// So many looks in a row must say what one may say by chance, since members are not asked at one moment.
+const LOOKS_IN_A_ROW: u32 = 2;
+
 /// Commands that break something, by their names: each does all that it does by itself.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Commands {
     commands: BTreeMap<String, String>,
-    trial: Option<PlannedTrial>,
+    trial: PlannedTrial,
 }
 
 impl Commands {
     pub(crate) fn new(commands: BTreeMap<String, String>, trial: PlannedTrial) -> Self {
-        Self { commands, trial: Some(trial) }
+        Self { commands, trial }
     }
 }
 
 impl Breaks for Commands {
     fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
-        let (Some(command), Some(trial)) = (self.commands.get(fault.what.name()), &self.trial) else {
+        let Some(command) = self.commands.get(fault.what.name()) else {
             return Err("there is no command of that name".to_owned());
         };
         // A command that was begun is awaited: it may bring back what it took away.
         let stop = AtomicBool::new(false);
-        command::run(command, When::Fault, trial, &stop, &mut |_| {}).map_err(|error| error.to_string())?;
+        command::run(command, When::Fault, &self.trial, &stop, &mut |_| {})
+            .map_err(|error| error.to_string())?;
         Ok(None)
     }
 
@@ -112,6 +124,7 @@ impl Scheduled {
 #[derive(Default)]
 pub(crate) struct Faults {
     scheduled: Vec<Scheduled>,
+    clusters: Vec<WatchedCluster>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -122,6 +135,19 @@ struct State {
     is_over: bool,
     done: Vec<FaultDone>,
     marks: Vec<Mark>,
+    /// In the order of the clusters.
+    clusters: Vec<ClusterStands>,
+}
+
+/// What is known of a cluster.
+#[derive(Default)]
+struct ClusterStands {
+    primary: Option<String>,
+    /// Looks in a row at which nobody stood by, and at which several took writes.
+    alone: u32,
+    split: u32,
+    /// Those that took writes at once, where no fault is to blame.
+    several: Option<String>,
 }
 
 /// A step: something is broken, or mended.
@@ -141,7 +167,19 @@ impl Faults {
             ..FaultDone::default()
         };
         let done = scheduled.iter().map(done).collect();
-        Self { scheduled, state: Mutex::new(State { done, ..State::default() }), changed: Condvar::new() }
+        let state = Mutex::new(State { done, ..State::default() });
+        Self { scheduled, clusters: Vec::new(), state, changed: Condvar::new() }
+    }
+
+    /// The same, with clusters that are watched meanwhile.
+    pub(crate) fn watching(mut self, clusters: Vec<WatchedCluster>) -> Self {
+        let stands = |cluster: &WatchedCluster| ClusterStands {
+            primary: cluster.primary.clone(),
+            ..ClusterStands::default()
+        };
+        self.state().clusters = clusters.iter().map(stands).collect();
+        self.clusters = clusters;
+        self
     }
 
     /// The load begins.
@@ -152,7 +190,7 @@ impl Faults {
 
     /// Runs a load, and breaks and mends meanwhile; nothing is left broken behind it.
     pub(crate) fn while_running<T>(&self, stop: &AtomicBool, run: impl FnOnce() -> T) -> T {
-        if self.scheduled.is_empty() {
+        if self.scheduled.is_empty() && self.clusters.is_empty() {
             return run();
         }
         std::thread::scope(|scope| {
@@ -167,6 +205,11 @@ impl Faults {
                 // Without a thread nobody sees who takes over: that stays unknown.
                 let watch = std::thread::Builder::new().name("nodes".to_owned());
                 let _ = watch.spawn_scoped(scope, || self.watch(stop));
+            }
+            for at in 0..self.clusters.len() {
+                // As of nodes.
+                let watch = std::thread::Builder::new().name("cluster".to_owned());
+                let _ = watch.spawn_scoped(scope, move || self.watch_cluster(at, stop));
             }
             let _over = Over(self);
             run()
@@ -252,6 +295,15 @@ impl Faults {
         }
     }
 
+    /// Looks at a cluster again and again until the load is over.
+    fn watch_cluster(&self, at: usize, stop: &AtomicBool) {
+        while self.wait_until(self.now() + WATCH_EVERY, stop) {
+            let from_s = self.now().as_secs_f64();
+            let stands = self.clusters[at].watch.stands();
+            self.cluster_seen(at, &stands, (from_s, self.now().as_secs_f64()));
+        }
+    }
+
     /// Time since the load began; nothing before that.
     fn now(&self) -> Duration {
         self.state().begun.map_or(Duration::ZERO, |begun| begun.elapsed())
@@ -261,15 +313,16 @@ impl Faults {
         let Scheduled { fault, broken: Broken { by, .. }, .. } = &self.scheduled[at];
         let begun_s = self.now().as_secs_f64();
         self.mark(at, begun_s, None);
+        // Who looks meanwhile knows that it is under way.
+        self.state().done[at].begun_s = Some(begun_s);
         let done_to = locked(by).break_it(fault);
         let broken_s = self.now().as_secs_f64();
         let mut state = self.state();
         let done = &mut state.done[at];
-        done.begun_s = Some(begun_s);
         match done_to {
             Ok(node) => {
                 done.broken_s = Some(broken_s);
-                done.took_writes = node.is_some() && fault.is_of_primary();
+                done.took_writes |= node.is_some() && fault.is_of_primary();
                 done.of = node.unwrap_or_else(|| done.of.clone());
                 true
             }
@@ -339,6 +392,55 @@ impl Faults {
         if let Some(what) = what {
             state.marks.push(Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what));
         }
+    }
+}
+
+impl Faults {
+    /// What a look at a cluster that lasted so long found: who takes writes, and whether another one stands by. It belongs to the last
+    /// fault of the cluster that was begun, if there is one.
+    fn cluster_seen(&self, at: usize, stands: &Stands, (from_s, now_s): (f64, f64)) {
+        let mut state = self.state();
+        let State { done, marks, clusters, .. } = &mut *state;
+        let (name, known) = (&self.clusters[at].name, &mut clusters[at]);
+        let mut fault = done.iter_mut().rfind(|done| done.of == *name && done.begun_s.is_some());
+        known.split = if stands.primaries.len() > 1 { known.split + 1 } else { 0 };
+        known.alone = if stands.is_redundant { 0 } else { known.alone + 1 };
+        if known.split >= LOOKS_IN_A_ROW {
+            let several = format!("{} took writes at once", stands.primaries.join(" and "));
+            let told = fault.as_mut().map_or(&mut known.several, |fault| &mut fault.failed);
+            told.get_or_insert(several);
+        }
+        if let Some(fault) = &mut fault {
+            let is_mended = fault.mended_s.is_some_and(|mended_s| from_s >= mended_s);
+            match stands.is_redundant {
+                true if is_mended => _ = fault.redundant_s.get_or_insert(now_s),
+                // A command may return before what it breaks is broken.
+                false if known.alone >= LOOKS_IN_A_ROW => fault.redundant_s = None,
+                true | false => {}
+            }
+        }
+        let [primary] = stands.primaries.as_slice() else { return };
+        if known.primary.replace(primary.clone()).is_none_or(|before| before == *primary) {
+            return;
+        }
+        let planned = fault.is_some();
+        if let Some(fault) = fault.filter(|fault| fault.promoted_s.is_none()) {
+            (fault.promoted_s, fault.took_writes) = (Some(now_s), true);
+            // What was seen of it before was of the one that was.
+            fault.redundant_s = fault.redundant_s.filter(|_| stands.is_redundant).map(|_| now_s);
+        }
+        let what = format!("{primary} takes writes");
+        let mark = Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what);
+        marks.push(Mark { planned, ..mark });
+    }
+
+    /// Why a trial failed that nobody broke on purpose, if so.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let state = self.state();
+        let mut all = self.clusters.iter().zip(&state.clusters);
+        all.find_map(|(cluster, stands)| {
+            Some(format!("of the cluster {} {}", cluster.name, stands.several.as_ref()?))
+        })
     }
 }
 
@@ -452,5 +554,65 @@ mod tests {
         let (told, done, _) = ran(&["throttle for 1s at 0s"], true, |done| done[0].failed.is_some());
         assert_eq!(told, ["break throttle"]);
         assert!(failed(&done).unwrap().ends_with("it has no disk"));
+    }
+
+    /// What looks at a cluster say, each a tenth of a second after the one before, with a fault of it that was begun at 1 s and done at 2 s.
+    fn looked(looks: &[(&[&str], bool)], first_s: f64) -> (FaultDone, Vec<Mark>, Option<String>) {
+        let by = Arc::new(Mutex::new(Remembers::default()));
+        let broken = Broken { by, watch: None };
+        let watched = WatchedCluster {
+            name: "prod".to_owned(),
+            primary: Some("a".to_owned()),
+            watch: Arc::new(Second),
+        };
+        let scheduled = Scheduled::new(&"cut at 1s".parse().unwrap(), "prod", 0.0, broken);
+        let faults = Faults::new(vec![scheduled]).watching(vec![watched]);
+        let mut now_s = first_s;
+        for (primaries, is_redundant) in looks {
+            if now_s >= 1.0 {
+                let mut state = faults.state();
+                (state.done[0].begun_s, state.done[0].broken_s) = (Some(1.0), Some(2.0));
+                state.done[0].mended_s = Some(2.0);
+            }
+            let primaries = primaries.iter().map(|name| (*name).to_owned()).collect();
+            let stands = Stands { primaries, is_redundant: *is_redundant };
+            faults.cluster_seen(0, &stands, (now_s, now_s + 0.05));
+            now_s += 0.1;
+        }
+        (faults.done().remove(0), faults.take_marks(), faults.trouble())
+    }
+
+    #[test]
+    fn who_takes_writes_of_a_cluster_after_a_command_is_its_work_and_redundant_is_what_stays_so() {
+        let (none, alone): (&[&str], bool) = (&[], false);
+        // The command returned before what it breaks was broken.
+        let looks = [
+            (&["a"][..], true),
+            (none, alone),
+            (none, alone),
+            (&["b"], false),
+            (&["b"], true),
+            (&["b"], true),
+        ];
+        let (done, marks, trouble) = looked(&looks, 2.0);
+        let rounded = |seconds: Option<f64>| seconds.map(|seconds| (seconds * 100.0).round());
+        assert_eq!((rounded(done.promoted_s), rounded(done.redundant_s)), (Some(235.0), Some(245.0)));
+        assert!(done.took_writes && done.failed.is_none() && trouble.is_none(), "{done:?}");
+        let [mark] = marks.as_slice() else { panic!("{marks:?}") };
+        assert_eq!((mark.what.as_str(), mark.planned), ("b takes writes", true));
+        let (done, ..) = looked(&[(&["a"], true), (&["a"], false), (&["a"], true)], 2.0);
+        assert_eq!(rounded(done.redundant_s), Some(205.0), "one look may fail by chance");
+    }
+
+    #[test]
+    fn a_member_that_takes_over_unasked_is_marked_and_two_that_write_fail_the_trial() {
+        let (done, marks, _) = looked(&[(&["a"], true), (&["b"], true)], 0.1);
+        assert_eq!((done.promoted_s, marks.len(), marks[0].planned), (None, 1, false));
+        let both: (&[&str], bool) = (&["a", "b"], false);
+        assert_eq!(looked(&[both, (&["a"], true)], 0.1).2, None, "they were not asked at one moment");
+        let trouble = looked(&[both, both], 0.1).2;
+        assert_eq!(trouble.as_deref(), Some("of the cluster prod a and b took writes at once"));
+        let (done, _, trouble) = looked(&[both, both], 2.0);
+        assert_eq!((done.failed.as_deref(), trouble), (Some("a and b took writes at once"), None));
     }
 }

@@ -3,6 +3,7 @@
 //! The runner emits events and knows neither the terminal, nor the results directory, nor a report.
 
 mod activity;
+mod clusters;
 mod command;
 mod disk_trial;
 mod environment;
@@ -36,6 +37,7 @@ mod targets;
 mod trial;
 mod workloads;
 
+pub use clusters::planned_clusters;
 pub use command::CommandError;
 pub use error::{Listener, Look, RunError, Settled, no_look};
 pub use inspect::inspect;

@@ -279,8 +279,8 @@ impl Run<'_, '_> {
             Some(rules) => self.search(&rules, trial, ready)?,
             None => {
                 self.number = trial.planned.number;
-                let Ready { servers, done } = ready;
-                let record = TrialRecord { servers, notes: done, ..planned(trial, self.number) };
+                let Ready { servers, clusters, done } = ready;
+                let record = TrialRecord { servers, clusters, notes: done, ..planned(trial, self.number) };
                 let ran = self.trials.run(record, trial, &trial.work)?;
                 if ran.record.state == State::Complete {
                     rules.measured(trial, &ran.measured);
@@ -341,7 +341,7 @@ impl Run<'_, '_> {
         &mut self,
         rules: &SearchRules,
         trial: &Trial,
-        Ready { mut servers, mut done }: Ready,
+        Ready { mut servers, clusters, mut done }: Ready,
     ) -> Result<State, RunError> {
         let span = |seconds: f64| Span { ns: (seconds * 1e9) as u64 };
         let lengths = match rules.cycle {
@@ -364,6 +364,7 @@ impl Run<'_, '_> {
             let record = TrialRecord {
                 search: Some(step),
                 servers: servers.clone(),
+                clusters: clusters.clone(),
                 notes: std::mem::take(&mut done),
                 ..planned(trial, self.number)
             };

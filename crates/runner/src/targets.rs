@@ -1,6 +1,7 @@
 //! What the trials of a study are run against: all of it is made ready before the first trial, so that no trial waits for it,
 //! and left as it was found after the last. A database is held once, whoever uses it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,13 +11,14 @@ use load::Tell;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{InspectedServer, Preparation, Unit};
-use study::{FaultKind, Plan, Server, StartedServer, Trial, WantedDatabase};
+use study::{Fault, FaultKind, Plan, StartedServer, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
 use workload::ServerMeter;
 use workload::orders::store::Loaded;
 use workload::waiting::{self, Making};
 
 use crate::activity::Looked;
+use crate::clusters::{self, Clusters};
 use crate::environment::Lying;
 use crate::error::{Listener, RunError};
 use crate::faults::{Breaks, Broken, Commands, Faults, Scheduled};
@@ -38,6 +40,8 @@ pub(crate) struct Targets {
     kept: Vec<Kept>,
     /// Servers that were started for them; they end after the databases were given up.
     servers: StartedServers,
+    /// Clusters of others as they were found.
+    clusters: Clusters,
     /// What their connections live on.
     runtime: Runtime,
 }
@@ -61,6 +65,8 @@ pub(crate) struct Held {
 pub(crate) struct Ready {
     /// Servers that were started for it.
     pub(crate) servers: Vec<record::StartedServer>,
+    /// Clusters of others that it loads.
+    pub(crate) clusters: Vec<record::AttachedCluster>,
     /// What was done before it with databases of servers that somebody else runs.
     pub(crate) done: Vec<String>,
 }
@@ -98,6 +104,7 @@ fn told_of(wanted: &WantedDatabase, trial: &Trial) -> Option<RunError> {
 pub fn look_at_targets(plan: &Plan, run: &RunId) -> Result<(), RunError> {
     let targets = Targets::new(Path::new(""))?;
     plan.trials.iter().try_for_each(|trial| targets.servers.look(trial))?;
+    clusters::look(plan, &targets.runtime)?;
     for (wanted, trial) in plan.databases() {
         // What is started for the study is made anew.
         if wanted.server.is_some() {
@@ -182,6 +189,7 @@ impl Targets {
             databases: Vec::new(),
             kept: Vec::new(),
             servers: StartedServers::new(program.to_owned()),
+            clusters: Clusters::default(),
             runtime,
         })
     }
@@ -289,6 +297,7 @@ impl Targets {
         stop: &AtomicBool,
         tell: &mut Tell<'_>,
     ) -> Result<Ready, RunError> {
+        let clusters = self.clusters.ready(trial, (&self.runtime, stop), tell)?;
         let is_used = |wanted: &WantedDatabase| {
             self.databases.iter().any(|held| held.is_used && held.wanted.is_same(wanted))
         };
@@ -308,7 +317,7 @@ impl Targets {
         let servers = self.servers.ready(trial, stop, tell)?;
         self.check_held_again(trial, stop)?;
         let done = self.bring(trial, stop, tell)?;
-        Ok(Ready { servers, done })
+        Ok(Ready { servers, clusters, done })
     }
 
     /// Gives up a database that is made anew, with the server that was started for it.
@@ -325,9 +334,10 @@ impl Targets {
         Ok(())
     }
 
-    /// Whoever held a database lost it with the server that was started again.
+    /// Whoever held a database lost it with the server that was started again, or with the member of a cluster that took the writes.
     fn check_held_again(&mut self, trial: &Trial, stop: &AtomicBool) -> Result<(), RunError> {
-        let held = self.databases_of(trial).into_iter().filter(|held| held.wanted.server.is_some());
+        let may_be_lost = |held: &&mut Held| held.wanted.server.is_some() || held.wanted.cluster.is_some();
+        let held = self.databases_of(trial).into_iter().filter(may_be_lost);
         let held: Vec<Own> = held.map(|held| held.own.clone()).collect();
         for own in held {
             let taken = self.runtime.block_on(waiting::unless_stopped(stop, own.is_held()));
@@ -365,31 +375,40 @@ impl Targets {
         let mut scheduled = Vec::new();
         let mut chance =
             Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from(trial.planned.number).rotate_left(32));
-        let mut schedule = |name: &str, server: &Server, broken: Broken| {
-            let commands: Arc<Mutex<dyn Breaks>> =
-                Arc::new(Mutex::new(Commands::new(server.fault.clone(), trial.planned.clone())));
-            for fault in server.all_faults() {
-                let is_command = matches!(fault.what, FaultKind::Command(_));
-                let by = if is_command { &commands } else { &broken.by };
-                let broken = Broken { by: Arc::clone(by), ..broken.clone() };
-                let drawn = (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-                scheduled.push(Scheduled::new(fault, name, drawn, broken));
-            }
+        let by_commands = |commands: BTreeMap<String, String>| -> Arc<Mutex<dyn Breaks>> {
+            Arc::new(Mutex::new(Commands::new(commands, trial.planned.clone())))
         };
+        let mut schedule =
+            |name: &str, faults: &[Fault], commands: Arc<Mutex<dyn Breaks>>, broken: Broken| {
+                for fault in faults {
+                    let is_command = matches!(fault.what, FaultKind::Command(_));
+                    let by = if is_command { &commands } else { &broken.by };
+                    let broken = Broken { by: Arc::clone(by), ..broken.clone() };
+                    let drawn = (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                    scheduled.push(Scheduled::new(fault, name, drawn, broken));
+                }
+            };
         let mut known: Vec<StartedServer> = Vec::new();
         for server in trial.databases().into_iter().filter_map(|wanted| wanted.server) {
             if known.iter().any(|known| known.has_same_data(&server)) {
                 continue;
             }
+            let called = server.called();
             if let Some(broken) = self.servers.breaks(&server) {
-                schedule(&server.called(), &server.server, broken);
+                let StartedServer { server, .. } = &server;
+                schedule(&called, server.all_faults(), by_commands(server.fault.clone()), broken);
             }
             known.push(server);
         }
         for (name, server) in trial.target.server.iter().filter(|(_, server)| server.runs()) {
-            schedule(name, server, Broken { by: Arc::new(Mutex::new(Commands::default())), watch: None });
+            let by = by_commands(server.fault.clone());
+            schedule(name, server.all_faults(), Arc::clone(&by), Broken { by, watch: None });
         }
-        Faults::new(scheduled)
+        for (name, cluster) in trial.target.loaded_clusters() {
+            let by = by_commands(cluster.commands());
+            schedule(name, cluster.all_faults(), Arc::clone(&by), Broken { by, watch: None });
+        }
+        Faults::new(scheduled).watching(self.clusters.watched(trial))
     }
 
     /// What lifts the limits of started servers where a run is to end; none where there are none.

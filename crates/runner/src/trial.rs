@@ -88,10 +88,14 @@ impl Trials<'_, '_> {
         let ready = || self.targets.ready(trial, self.run, self.stop, self.listen);
         let reason = match while_lifted(lifting, self.stop, ready) {
             Ok(ready) => return Ok(Ok(ready)),
-            Err(RunError::Server { .. } | RunError::Unproved { .. }) if self.stopped() => {
+            Err(RunError::Server { .. } | RunError::Unproved { .. } | RunError::Cluster { .. })
+                if self.stopped() =>
+            {
                 return Ok(Err(State::Aborted));
             }
-            Err(error @ (RunError::Server { .. } | RunError::Unproved { .. })) => error.to_string(),
+            Err(error @ (RunError::Server { .. } | RunError::Unproved { .. } | RunError::Cluster { .. })) => {
+                error.to_string()
+            }
             Err(error) => return Err(error),
         };
         let record = TrialRecord { state: State::Failed, reason: Some(reason), ..planned(trial, number) };
@@ -142,16 +146,23 @@ impl Trials<'_, '_> {
             self.tell(&event)?;
         }
         record.faults = faults.done();
-        self.conclude(&mut record, result, &measured);
+        self.conclude(&mut record, result, (&measured, faults.trouble()));
         self.tell(&Event::TrialFinished(record.clone()))?;
         Ok(Ran { record, measured, samples })
     }
 
     /// Says how a trial ended, by what its workload, its faults and its servers came to.
-    fn conclude(&mut self, record: &mut TrialRecord, result: Result<Outcome, String>, measured: &Window) {
+    fn conclude(
+        &mut self,
+        record: &mut TrialRecord,
+        result: Result<Outcome, String>,
+        (measured, trouble): (&Window, Option<String>),
+    ) {
         let out_of_memory = self.targets.add_use(&mut record.servers);
         conclude(record, result, measured, self.stopped());
-        if let Some(why) = faults::failed(&record.faults).filter(|_| record.state == State::Complete) {
+        if let Some(why) =
+            faults::failed(&record.faults).or(trouble).filter(|_| record.state == State::Complete)
+        {
             (record.state, record.reason) = (State::Failed, Some(why));
         }
         if let Some(reason) = out_of_memory {

@@ -1,5 +1,7 @@
 //! Designs that cannot be.
 
+use database::Existing;
+
 use crate::plan::Plan;
 use crate::study::Study;
 use crate::target::Pair;
@@ -196,12 +198,112 @@ fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
         idle.contains("target.server.pg.instances: are 3 servers, and databases are on 2 of them"),
         "{idle}"
     );
-    let cluster = target(
-        "[target.cluster.prod]\npatroni = \"http://pg1:8008\"\nswitchover = \"patronictl switchover\"",
-    );
-    assert!(cluster.contains("target.cluster.prod: is understood but cannot be used yet"), "{cluster}");
     let older = target("[target.mariadb]\nmemory = \"1MiB\"");
     assert!(older.contains("target.server.mariadb.memory: is too little"), "{older}");
+}
+
+/// The plan of a study of a workload on a target.
+fn planned_on(workload: &str, target: &str) -> Result<Plan, crate::mistake::StudyErrors> {
+    let text = format!("blocks = 1\n[workload.{workload}]\n{target}");
+    Study::from_toml(&text).and_then(|study| Plan::of(&study))
+}
+
+const NODES: &str =
+    "[target.cluster.prod]\nnodes = [\"postgres://app@pg1/shop\", \"postgres://app@pg2/shop\"]";
+/// A cluster at the listener of an availability group.
+const GROUP: &str = "[target.cluster.ag]\naddress = \"sqlserver://sa@listener/shop\"";
+
+#[test]
+fn a_cluster_of_others_is_loaded_where_it_is_said_or_at_all_of_its_nodes() {
+    let database = |workload: &str, target: &str| {
+        let plan = planned_on(workload, target).unwrap();
+        let [database] = plan.trials[0].databases().try_into().unwrap();
+        (database.url.to_string(), database.cluster, database.existing)
+    };
+    let all = "postgres://app@pg1,pg2/shop?target_session_attrs=read-write".to_owned();
+    let of = |existing| (all.clone(), Some("prod".to_owned()), existing);
+    assert_eq!(database("register", NODES), of(Existing::Refuse));
+    assert_eq!(database("orders", NODES), of(Existing::Use), "as at an address");
+    let patroni = "[target]\ndatabase = \"prod\"\n[target.cluster.prod]\npatroni = \"http://pg1:8008\"\n\
+                   address = \"postgres://app@pg1,pg2/shop\"";
+    assert_eq!(database("register", patroni), of(Existing::Refuse));
+    assert!(planned_on("orders", GROUP).is_ok());
+}
+
+#[test]
+fn a_cluster_of_others_that_cannot_be_is_told_with_the_remedy() {
+    let prod = |keys: &str| format!("[target.cluster.prod]\n{keys}");
+    for (target, told) in [
+        (prod(""), "target.cluster.prod.address: is missing; give where sessions go"),
+        (
+            prod("nodes = [\"mysql://a@my1\", \"mysql://a@my2\"]"),
+            "since MySQL takes one address: the node that is written to",
+        ),
+        (
+            format!("{NODES}\naddress = \"mysql://a@my1\""),
+            "target.cluster.prod.nodes: postgres://app@pg1/shop is of another engine than mysql://a@my1",
+        ),
+        (prod("nodes = [\"postgres://a@pg1/x\", \"postgres://b@PG1/y\"]"), "is given twice"),
+        (prod("nodes = [\"postgres://a@pg1,pg2/x\"]"), "has several hosts: give each of them by itself"),
+        (
+            prod("address = \"mysql://a@my1\"\npatroni = \"http://pg1\""),
+            "target.cluster.prod.patroni: keeps PostgreSQL",
+        ),
+        (prod("address = \"sqlite:x\""), "sqlite:x is no server of a cluster"),
+        (
+            GROUP.to_owned(),
+            "target.database.existing: would make a database, which is in no availability group",
+        ),
+        (
+            format!("{NODES}\n[target.server.prod]\nengine = \"postgres\""),
+            "target.cluster.prod: is the name of a server too",
+        ),
+        (prod("patroni = \"pg1:8008\""), "give http://HOST:8008"),
+        (format!("{NODES}\nattach = []"), "attach"),
+    ] {
+        let error = planned_on("register", &target).unwrap_err().to_string();
+        assert!(error.contains(told), "{target}: {error}");
+    }
+}
+
+#[test]
+fn a_cluster_of_others_is_broken_by_commands_that_are_given_alone() {
+    let told = |faults: &str| {
+        let text = format!(
+            "blocks = 1\n[workload.register]\n[target.cluster.prod]\nnodes = [\"postgres://a@pg1/x\", \"postgres://a@pg2/x\"]\n\
+             switchover = \"patronictl switchover\"\nfault.kill = \"ssh pg1 kill\"\nfaults = {faults}"
+        );
+        Study::from_toml(&text)
+            .and_then(|study| Plan::of(&study))
+            .map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(told("[\"kill at 1s\", \"switchover at 2s..3s\"]"), "");
+    for (faults, problem) in [
+        (
+            "\"freeze for 1s at 1s\"",
+            "target.cluster.prod.faults: `freeze` would be done to a cluster that somebody else runs, by a command",
+        ),
+        ("\"cut at 1s\"", "(there are: kill, switchover): give the command that does it as fault.NAME"),
+        ("\"kill of standby at 1s\"", "how long it lasts, and of what, is its own affair"),
+        ("\"kill at 90m\"", "would not be over when the load ends"),
+    ] {
+        assert!(told(faults).contains(problem), "{faults}: {}", told(faults));
+    }
+    let text = "blocks = 1\n[workload.tables]\n[target.cluster.prod]\nnodes = \"postgres://a@pg1/x\"\nfault.kill = \"x\"\n\
+                faults = \"kill at 1s\"";
+    let error = Plan::of(&Study::from_toml(text).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("ends when its database is away"), "{error}");
+}
+
+/// One key of a cluster as an axis would have made another cluster of it, with nothing else in it.
+#[test]
+fn a_key_of_a_cluster_is_an_axis() {
+    let text = "blocks = 1\norder = \"given\"\n[workload.register]\n[target.cluster.prod]\nnodes = [\"postgres://a@pg1/x\", \"postgres://a@pg2/x\"]\n\
+                fault.kill = \"ssh pg1 kill\"\n[[axis]]\nkey = \"target.cluster.prod.faults\"\nlevels = [\"\", \"kill at 1s\"]";
+    let plan = Plan::of(&Study::from_toml(text).unwrap()).unwrap();
+    let faults = plan.trials.iter().map(|trial| trial.target.cluster["prod"].all_faults().len());
+    assert_eq!(faults.collect::<Vec<_>>(), [0, 1]);
+    assert!(plan.trials.iter().all(|trial| trial.target.cluster["prod"].nodes.len() == 2));
 }
 
 /// Databases are spread over servers in turn, each with its share of the limits.

@@ -8,7 +8,7 @@ use load::{Span, TargetNeeds};
 use crate::expand::Point;
 use crate::mistake::{StudyError, mistake};
 use crate::study::Study;
-use crate::target::{At, Database, Engine, Server, Target, WantedDatabase};
+use crate::target::{At, Cluster, Database, Engine, Server, Target, WantedDatabase};
 
 /// Key of a target's databases.
 const DATABASE: &str = "target.database";
@@ -54,18 +54,25 @@ fn of_point(point: &Point) -> Vec<StudyError> {
 fn check_faults(point: &Point) -> Vec<StudyError> {
     let work = point.work.any();
     let load_end = Span { ns: work.phases().end_ns() };
-    let of_server = |(name, server): (&String, &Server)| {
-        let key = format!("target.server.{name}.faults");
-        let mut problems = server.impossible_faults(load_end);
-        if !server.all_faults().is_empty() && !work.endures_faults() {
+    let told = |key: String, mut problems: Vec<String>, has_faults: bool| {
+        if has_faults && !work.endures_faults() {
             problems.push(format!(
                 "cannot be under `{}`, which ends when its database is away: leave them out",
                 work.workload().name()
             ));
         }
-        problems.into_iter().map(move |problem| mistake(key.clone(), problem)).collect::<Vec<_>>()
+        problems.into_iter().map(|problem| mistake(key.clone(), problem)).collect::<Vec<_>>()
     };
-    point.target.server.iter().flat_map(of_server).collect()
+    let of_server = |(name, server): (&String, &Server)| {
+        let problems = server.impossible_faults(load_end);
+        told(format!("target.server.{name}.faults"), problems, !server.all_faults().is_empty())
+    };
+    let of_cluster = |(name, cluster): (&String, &Cluster)| {
+        let problems = cluster.impossible_faults(load_end);
+        told(format!("target.cluster.{name}.faults"), problems, !cluster.all_faults().is_empty())
+    };
+    let Target { server, cluster, .. } = &point.target;
+    server.iter().flat_map(of_server).chain(cluster.iter().flat_map(of_cluster)).collect()
 }
 
 /// Servers that are to be started, and clusters: all that is understood of them is checked, and what cannot be run is refused.
@@ -87,12 +94,14 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
         );
         errors.extend(not_started(&key, server));
     }
-    errors.extend(target.cluster.keys().map(|name| {
-        mistake(
-            format!("target.cluster.{name}"),
-            "is understood but cannot be used yet: give the address of its first server as target.database",
-        )
-    }));
+    for (name, cluster) in &target.cluster {
+        let key = format!("target.cluster.{name}");
+        if target.server.contains_key(name) {
+            errors.push(mistake(key.clone(), "is the name of a server too: give one of them another"));
+        }
+        let wrong = cluster.impossible().into_iter();
+        errors.extend(wrong.map(|(of, problem)| mistake(format!("{key}.{of}"), problem)));
+    }
     errors
 }
 
@@ -131,6 +140,10 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
         }
     }
     errors.extend(of_no_use(&wanted, needs));
+    errors.extend(wanted.iter().find_map(|wanted| {
+        let cluster = target.cluster.get(wanted.cluster.as_ref()?)?;
+        Some(mistake("target.database.existing", cluster.refuses(wanted.existing)?))
+    }));
     if let Some(most) = most.filter(|&most| wanted.len() > most) {
         let takes = if most == 1 { "one".to_owned() } else { most.to_string() };
         errors.push(mistake(DATABASE, format!("are {} databases, and {who} takes {takes}", wanted.len())));

@@ -4,8 +4,8 @@
 //! a statement. Rows are changed by mutations, which a server works on once they were answered, unless it is told to wait
 //! (`mutations_sync`, since 19.11); who asks for them waits.
 
+mod caller;
 mod fault;
-mod http;
 mod values;
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ use crate::rows::CellRow;
 use crate::silence::{END_INTERVAL, END_TIMEOUT};
 use crate::url::ServerAddress;
 use crate::{Answer, Cell, Connection, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
-use http::{Caller, encoded};
+use caller::{Caller, encoded};
 use values::{ANSWERED_IN, Answered};
 
 /// Settings that change figures, where a server has them.

@@ -6,6 +6,7 @@
 pub(crate) mod encryption;
 mod form;
 pub(crate) mod hosts;
+mod interface;
 mod parse;
 pub(crate) mod sqlserver;
 pub(crate) mod whole;
@@ -26,6 +27,7 @@ use crate::{Engine, Fake};
 use encryption::Encryption;
 use form::{CLICKHOUSE, Form, MYSQL, POSTGRES};
 use hosts::Wanted;
+pub use interface::Interface;
 use sqlserver::SqlServerAddress;
 
 /// An address. What is shown of it never holds the password.

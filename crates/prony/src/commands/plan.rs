@@ -69,6 +69,7 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
         "servers": survey.servers,
+        "clusters": survey.clusters,
         "lab": survey.lab,
         "servers_s": runner::preparation_s(plan).iter().sum::<f64>(),
         "warnings": survey
@@ -106,6 +107,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
     lines.push(format!("writes {}", written(study, plan, survey)));
     lines.extend(survey.lab.iter().flat_map(report::lab_lines));
     lines.extend(report::started_servers(&survey.servers));
+    lines.extend(report::loaded_clusters(&survey.clusters));
     if study.quick {
         lines.push("a quick look: times are shortened".to_owned());
     }

@@ -12,6 +12,7 @@
 mod attached;
 mod availability;
 mod check;
+mod clusters;
 mod config;
 mod connecting;
 mod device;

@@ -12,7 +12,7 @@ pub(crate) mod tests;
 mod words;
 
 pub(crate) use doubt::doubts;
-pub(crate) use table::blocks;
+pub(crate) use table::{blocks, facts};
 pub use words::{lines, on_one_device};
 
 /// Share (0–1) of the time of processors that its started servers could use that they used in the measured window; none where one of

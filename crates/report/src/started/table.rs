@@ -28,7 +28,9 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
     };
     let devices = devices(&trials);
     let remark = devices.as_ref().filter(|_| fits).map(|_| Block::Remark(format!("{MEANING}.")));
-    let facts = facts(&trials).map(|table| Block::Folded { summary: table.title.clone(), table });
+    let known = all(&trials).map(|(trial, server)| (trial.number, server.name.as_str(), facts_of(server)));
+    let facts = facts("Servers that were started", "server", known);
+    let facts = facts.map(|table| Block::Folded { summary: table.title.clone(), table });
     let tables = [facts, uses(&trials).map(shown), devices.map(shown), remark];
     tables.into_iter().flatten().collect()
 }
@@ -36,17 +38,22 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
 /// Something that is known of a server, and the trials in which it was so.
 type Fact = (String, String, BTreeSet<u32>);
 
-/// What was started where: a row for each fact, told apart by trials where it was not the same in all of the server's.
-fn facts(trials: &[&Trial]) -> Option<Table> {
+/// What is known of servers or clusters by the number of a trial and their names: a row for each fact, told apart by trials where it
+/// was not the same in all of its own.
+pub(crate) fn facts<'a>(
+    title: &str,
+    called: &'static str,
+    all: impl Iterator<Item = (u32, &'a str, Vec<(String, String)>)>,
+) -> Option<Table> {
     let mut servers: BTreeMap<&str, Vec<Fact>> = BTreeMap::new();
     let mut run_in: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-    for (trial, server) in all(trials) {
-        run_in.entry(&server.name).or_default().insert(trial.number);
-        let known = servers.entry(&server.name).or_default();
-        for (what, value) in facts_of(server) {
+    for (number, name, facts) in all {
+        run_in.entry(name).or_default().insert(number);
+        let known = servers.entry(name).or_default();
+        for (what, value) in facts {
             match known.iter_mut().find(|(other, its, _)| *other == what && *its == value) {
-                Some((.., numbers)) => _ = numbers.insert(trial.number),
-                None => known.push((what, value, BTreeSet::from([trial.number]))),
+                Some((.., numbers)) => _ = numbers.insert(number),
+                None => known.push((what, value, BTreeSet::from([number]))),
             }
         }
     }
@@ -64,12 +71,11 @@ fn facts(trials: &[&Trial]) -> Option<Table> {
     }
     let rows = alike.iter().flat_map(|(names, facts)| rows_of(names, facts));
     let columns = vec![
-        text("server", "name in the study", 0),
+        text(called, "name in the study", 0),
         text("what", "place, limit or setting", 0),
         text("is", "as it was found", 0),
         text("in trials", "numbers; in all where there is none", 0),
     ];
-    let title = "Servers that were started";
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&["in trials"]))
 }
 

@@ -7,7 +7,8 @@ use database::{DelayedDurability, Existing, Layout, Recovery, Saving, Url};
 use load::{Size, Span};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::server::{Server, StartedServer};
+use super::Named;
+use super::server::StartedServer;
 
 /// A database. What is not said comes from the workload that uses it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -144,6 +145,8 @@ pub struct WantedDatabase {
     pub url: Url,
     /// The server that is started for it, if one is.
     pub server: Option<StartedServer>,
+    /// The name of the cluster that it is on, if it is on one.
+    pub cluster: Option<String>,
     /// Its name there.
     pub name: String,
     /// What happens if there is one of that name already.
@@ -226,24 +229,29 @@ impl Database {
         &self,
         name: &str,
         existing: Existing,
-        servers: &impl Fn(&str) -> Option<&'a Server>,
+        named: &impl Fn(&str) -> Option<Named<'a>>,
     ) -> Vec<WantedDatabase> {
         let name = self.name.as_deref().unwrap_or(name);
         let all = (1..=self.count.unwrap_or(1)).filter_map(|number| {
             let mut layout = self.layout();
             let mut cycle = Cycle::default();
             let mut place = String::new();
+            let mut cluster = None;
             let (url, server) = match self.at.as_ref()? {
                 At::Address(url) => (url.clone(), None),
-                At::Named(at) => match servers(at)? {
-                    server if server.runs() => {
+                At::Named(at) => match named(at)? {
+                    Named::Cluster(of) => {
+                        cluster = Some(at.clone());
+                        (of.attached()?.address().clone(), None)
+                    }
+                    Named::Server(server) if server.runs() => {
                         let of_server = server.layout();
                         place = suffix(&of_server);
                         cycle = server.cycle();
                         layout = layout.or(of_server);
                         (server.running(number)?.clone(), None)
                     }
-                    server => {
+                    Named::Server(server) => {
                         let server = StartedServer::of(at, server, number);
                         (server.placeholder()?, Some(server))
                     }
@@ -252,8 +260,9 @@ impl Database {
             if let Some(restore) = self.restore {
                 cycle.saving = restore.saving();
             }
-            // There is nothing yet on a server of the study, and a size says that it is to be loaded.
-            let is_made = matches!(self.at, Some(At::Named(_))) || self.load.is_some();
+            // There is nothing yet on a server of the study, and a size says that it is to be loaded. A cluster is as an address is.
+            let is_of_study = matches!(self.at, Some(At::Named(_))) && cluster.is_none();
+            let is_made = is_of_study || self.load.is_some();
             let existing = self.existing.unwrap_or(if is_made { Existing::Refuse } else { existing });
             // Of one that is used as it is the address names it.
             let named = if existing == Existing::AsItIs { url.database().unwrap_or_default() } else { name };
@@ -261,6 +270,7 @@ impl Database {
             Some(WantedDatabase {
                 url,
                 server,
+                cluster,
                 name: format!("{name}{place}"),
                 existing,
                 keep: self.keep.unwrap_or(false),

@@ -5,18 +5,22 @@ use load::Span;
 use super::fault::{Fault, FaultKind};
 use super::server::Server;
 
+/// That a fault would outlast the load, if it would.
+pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
+    (fault.ends_ns() >= load_end.ns).then(|| {
+        format!(
+            "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
+        )
+    })
+}
+
 impl Server {
     /// What cannot be of its faults, under a load that ends so long after it began.
     pub(crate) fn impossible_faults(&self, load_end: Span) -> Vec<String> {
-        let late = |fault: &Fault| {
-            (fault.ends_ns() >= load_end.ns).then(|| {
-                format!(
-                    "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
-                )
-            })
-        };
         let impossible = |fault: &Fault| {
-            self.impossible_subject(fault).or_else(|| impossible_form(fault)).or_else(|| late(fault))
+            self.impossible_subject(fault)
+                .or_else(|| impossible_form(fault))
+                .or_else(|| late(fault, load_end))
         };
         self.all_faults().iter().filter_map(impossible).collect()
     }

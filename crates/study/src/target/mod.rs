@@ -3,6 +3,7 @@
 //! A target is partial, as all parameters are: what one layer does not say comes from the one below. Addresses keep their
 //! passwords here, and no text of a target holds one.
 
+mod cluster;
 mod database;
 mod fault;
 mod fault_check;
@@ -19,10 +20,11 @@ use load::TargetNeeds;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+pub use cluster::Cluster;
 pub use database::{At, Cycle, Database, Restore, WantedDatabase};
 pub use fault::{Fault, FaultError, FaultKind, FaultNode, Faults};
 pub use quiet::Quiet;
-pub use server::{Cluster, Engine, Failover, Pair, Pristine, Server, StartedServer};
+pub use server::{Engine, Failover, Pair, Pristine, Server, StartedServer};
 
 /// What is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +45,15 @@ pub struct Target {
     /// Keys of an older spelling that it was written in.
     #[serde(skip)]
     older: Vec<&'static str>,
+}
+
+/// What the name of a database's place is of.
+#[derive(Clone, Copy)]
+pub(crate) enum Named<'a> {
+    /// A server that is started, or runs already.
+    Server(&'a Server),
+    /// A cluster that somebody else runs.
+    Cluster(&'a Cluster),
 }
 
 impl From<::database::Url> for Target {
@@ -82,7 +93,10 @@ impl Target {
             server.insert(name.clone(), laid);
         }
         let mut cluster = lower.cluster.clone();
-        cluster.extend(self.cluster.clone());
+        for (name, upper) in &self.cluster {
+            let laid = lower.cluster.get(name).map_or_else(|| upper.clone(), |lower| upper.over(lower));
+            cluster.insert(name.clone(), laid);
+        }
         Self {
             paths: if self.paths.is_empty() { lower.paths.clone() } else { self.paths.clone() },
             database: database::over(&self.database, &lower.database, &is_named),
@@ -108,18 +122,31 @@ impl Target {
             (false, true) => Existing::Use,
             (false, false) => Existing::Refuse,
         };
-        let servers = |name: &str| self.server.get(name);
-        self.databases().iter().flat_map(|database| database.wanted(name, existing, &servers)).collect()
+        let named = |name: &str| match (self.server.get(name), self.cluster.get(name)) {
+            (Some(server), _) => Some(Named::Server(server)),
+            (None, cluster) => cluster.map(Named::Cluster),
+        };
+        self.databases().iter().flat_map(|database| database.wanted(name, existing, &named)).collect()
     }
 
-    /// Its databases; of one server that is started, and no database said, that server's.
+    /// Its databases; of one server or cluster, and no database said, that one's.
     pub(crate) fn databases(&self) -> Cow<'_, [Database]> {
-        match self.server.keys().next() {
-            Some(name) if self.database.is_empty() && self.server.len() == 1 => {
+        let mut names = self.server.keys().chain(self.cluster.keys());
+        match (names.next(), names.next()) {
+            (Some(name), None) if self.database.is_empty() => {
                 Cow::Owned(vec![Database { at: Some(At::Named(name.clone())), ..Database::default() }])
             }
             _ => Cow::Borrowed(&self.database),
         }
+    }
+
+    /// The clusters that its databases are on, by their names.
+    pub fn loaded_clusters(&self) -> impl Iterator<Item = (&String, &Cluster)> {
+        let databases = self.databases().into_owned();
+        let is_loaded = move |name: &String| {
+            databases.iter().any(|one| matches!(&one.at, Some(At::Named(at)) if at == name))
+        };
+        self.cluster.iter().filter(move |(name, _)| is_loaded(name))
     }
 
     /// The one database that is described here, to be said more of.

@@ -1,4 +1,4 @@
-//! Servers that are started for a study, and clusters that somebody else runs.
+//! Servers that are started for a study, or run already.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -241,24 +241,6 @@ pub enum Pristine {
     Recreate,
 }
 
-/// A cluster that somebody else runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cluster {
-    /// Addresses of its servers.
-    #[serde(skip_serializing_if = "Vec::is_empty", with = "addresses")]
-    pub attach: Vec<Url>,
-    /// Address of Patroni's own interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patroni: Option<String>,
-    /// Command by which another server becomes the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub switchover: Option<String>,
-    /// Commands by which something breaks, by names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub fault: BTreeMap<String, String>,
-}
-
 /// Addresses as texts.
 mod addresses {
     use database::Url;
@@ -285,15 +267,6 @@ mod addresses {
             }
             Url::split(&text).into_iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
         }
-    }
-
-    pub(super) fn serialize<S: Serializer>(urls: &[Url], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(urls.iter().map(ToString::to_string))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Url>, D::Error> {
-        let texts: Vec<String> = Vec::deserialize(deserializer)?;
-        texts.iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
     }
 }
 

@@ -1,7 +1,6 @@
-//! One connection over which ClickHouse is spoken to by HTTP/1.1: a request, its whole answer, the next request. Nothing of HTTP is
-//! here that ClickHouse does not use: <https://clickhouse.com/docs/interfaces/http>.
+//! One connection over which a server is spoken to by HTTP/1.1: a request, its whole answer, the next request. Nothing of HTTP is
+//! here that ClickHouse and Patroni do not use.
 
-use std::fmt::Write as _;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,35 +16,21 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::error::{Attempt, remedy};
-use crate::login::first_line;
 use crate::silence::UNACKNOWLEDGED;
 use crate::tls::{Checks, Files, agreed, config};
-use crate::url::encryption::Mode;
-use crate::url::{Host, ServerAddress};
+use crate::url::Host;
+use crate::url::encryption::{Encryption, Mode};
 use crate::{Error, resolve};
 
-/// A server ends connections that rest: after 3 s where nobody set it otherwise. One that rested for so long is not used again, since a
-/// request that meets its end would be done or not.
-const RESTS_AT_MOST: Duration = Duration::from_secs(1);
 /// Longest line of a head, and most lines, of what is believed to be HTTP.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const LINES_MAX: usize = 200;
 /// Longest answer that is kept.
 const BODY_BYTES_MAX: u64 = 1 << 30;
-const NOT_HTTP: &str =
-    "see whether ClickHouse's HTTP interface listens on that port, which is 8123 unless it was set";
-
-/// Where a server is, and who logs in.
-pub(super) struct Caller {
-    address: ServerAddress,
-    user: String,
-    password: Option<String>,
-    wire: Option<Wire>,
-}
 
 /// A connection that can take a request.
 #[derive(Debug)]
-struct Wire {
+pub(crate) struct Wire {
     stream: BufReader<Stream>,
     rested_since: Instant,
     encryption: Option<LinkEncryption>,
@@ -53,9 +38,9 @@ struct Wire {
 
 /// What a server answered.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
 }
 
 enum Stream {
@@ -63,81 +48,20 @@ enum Stream {
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
-impl Caller {
-    /// # Errors
-    /// The file of the password cannot be read.
-    pub(super) fn new(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Self, Error> {
-        let refused = |words: String| Error::Refused(attempt.text(words, ""));
-        let password = match &address.password_file {
-            Some(file) => Some(first_line(file).map_err(refused)?),
-            None => address.password.clone(),
-        };
-        let user = address.user.clone().unwrap_or_else(|| "default".to_owned());
-        // They are lines of a head, which one with an end in it would go on.
-        if user.chars().chain(password.iter().flat_map(|password| password.chars())).any(char::is_control) {
-            return Err(refused("a user or password of ClickHouse has no control characters".to_owned()));
-        }
-        Ok(Self { address: address.clone(), user, password, wire: None })
-    }
-
-    /// How the connection is encrypted, once there is one.
-    pub(super) fn encryption(&self) -> Option<LinkEncryption> {
-        self.wire.as_ref().and_then(|wire| wire.encryption.clone())
-    }
-
-    /// Sends a request with what stands behind `/?` in it, and reads the answer to its end.
-    ///
-    /// # Errors
-    /// The server is not there, or was and is gone; then it may have done what was asked.
-    pub(super) async fn ask(
-        &mut self,
-        (query, body): (&str, &[u8]),
-        attempt: Attempt<'_>,
-    ) -> Result<Reply, Error> {
-        let mut wire = match self.wire.take().filter(|wire| wire.rested_since.elapsed() < RESTS_AT_MOST) {
-            Some(wire) => wire,
-            None => Wire::open(&self.address, attempt).await?,
-        };
-        let head = self.head(query, body.len());
-        let exchanged = wire.exchange(&head, body).await;
-        let (reply, stays) = exchanged.map_err(|error| {
-            if error.kind() == io::ErrorKind::InvalidData {
-                return Error::Unreachable(attempt.text(error, NOT_HTTP));
-            }
-            Error::Lost(attempt.text(error, remedy::LOST))
-        })?;
-        if stays {
-            wire.rested_since = Instant::now();
-            self.wire = Some(wire);
-        }
-        Ok(reply)
-    }
-
-    fn head(&self, query: &str, length: usize) -> String {
-        let mut head = format!(
-            "POST /?{query} HTTP/1.1\r\nHost: {}\r\nX-ClickHouse-User: {}\r\n",
-            self.address.host, self.user
-        );
-        if let Some(password) = &self.password {
-            let _ = write!(head, "X-ClickHouse-Key: {password}\r\n");
-        }
-        let _ = write!(head, "User-Agent: prony\r\nContent-Length: {length}\r\n\r\n");
-        head
-    }
-}
-
 impl Wire {
-    async fn open(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Self, Error> {
-        let Host::Tcp { name, port } = &address.host else {
-            return Err(Error::Refused(
-                attempt.text("ClickHouse has no HTTP over a Unix socket", "give a host"),
-            ));
+    /// Connects to a host.
+    pub(crate) async fn open(
+        (host, encryption): (&Host, &Encryption),
+        attempt: Attempt<'_>,
+    ) -> Result<Self, Error> {
+        let Host::Tcp { name, port } = host else {
+            return Err(Error::Refused(attempt.text("there is no HTTP over a Unix socket", "give a host")));
         };
         let addresses = resolve::addresses(name, attempt).await?;
         let mut why = io::Error::other("it has no address");
         for place in addresses {
             match TcpStream::connect((place, *port)).await {
-                Ok(socket) => return Self::begin(socket, (address, name), attempt).await,
+                Ok(socket) => return Self::begin(socket, (encryption, name), attempt).await,
                 Err(error) => why = error,
             }
         }
@@ -146,7 +70,7 @@ impl Wire {
 
     async fn begin(
         socket: TcpStream,
-        (address, name): (&ServerAddress, &str),
+        (said, name): (&Encryption, &str),
         attempt: Attempt<'_>,
     ) -> Result<Self, Error> {
         let set = || -> io::Result<()> {
@@ -158,12 +82,27 @@ impl Wire {
             Ok(())
         };
         set().map_err(|error| Error::Unreachable(attempt.text(error, remedy::UNREACHABLE)))?;
-        let (stream, encryption) = encrypted(socket, (address, name), attempt).await?;
+        let (stream, encryption) = encrypted(socket, (said, name), attempt).await?;
         Ok(Self { stream: BufReader::new(stream), rested_since: Instant::now(), encryption })
     }
 
+    /// How it is encrypted.
+    pub(crate) fn encryption(&self) -> Option<&LinkEncryption> {
+        self.encryption.as_ref()
+    }
+
+    /// How long nothing was asked over it.
+    pub(crate) fn rested(&self) -> Duration {
+        self.rested_since.elapsed()
+    }
+
+    /// From now on nothing is asked over it.
+    pub(crate) fn rests(&mut self) {
+        self.rested_since = Instant::now();
+    }
+
     /// Tells the answer, and whether the connection takes another request.
-    async fn exchange(&mut self, head: &str, body: &[u8]) -> io::Result<(Reply, bool)> {
+    pub(crate) async fn exchange(&mut self, head: &str, body: &[u8]) -> io::Result<(Reply, bool)> {
         let stream = self.stream.get_mut();
         stream.write_all(head.as_bytes()).await?;
         stream.write_all(body).await?;
@@ -175,10 +114,9 @@ impl Wire {
 /// HTTP agrees on no encryption: an address says whether there is one.
 async fn encrypted(
     socket: TcpStream,
-    (address, name): (&ServerAddress, &str),
+    (said, name): (&Encryption, &str),
     attempt: Attempt<'_>,
 ) -> Result<(Stream, Option<LinkEncryption>), Error> {
-    let said = &address.encryption;
     let checks = match said.mode {
         Some(Mode::Require) => Checks::Nothing,
         Some(Mode::VerifyCa) => Checks::Authority,
@@ -208,9 +146,7 @@ async fn encrypted(
     let connected = TlsConnector::from(Arc::new(config)).connect(server, socket).await;
     let stream = connected.map_err(|error| match crate::tls::Fault::within(&error) {
         Some(fault) => refused(fault),
-        None => Error::Unreachable(
-            attempt.text(error, "see whether HTTPS is spoken on that port, 8443 as a rule"),
-        ),
+        None => Error::Unreachable(attempt.text(error, "see whether HTTPS is spoken on that port")),
     })?;
     let encryption = agreed(stream.get_ref().1, checks);
     Ok((Stream::Encrypted(Box::new(stream)), Some(encryption)))
@@ -342,25 +278,6 @@ impl std::fmt::Debug for Stream {
     }
 }
 
-impl std::fmt::Debug for Caller {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caller").field("user", &self.user).finish_non_exhaustive()
-    }
-}
-
-/// Something as a query of an address takes it.
-pub(super) fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -403,10 +320,5 @@ mod tests {
         ] {
             assert_eq!(kind(text).await, io::ErrorKind::InvalidData, "{text:?}");
         }
-    }
-
-    #[test]
-    fn what_means_something_in_an_address_is_encoded() {
-        assert_eq!(encoded("INSERT INTO a&b=\u{e4}"), "INSERT%20INTO%20a%26b%3D%C3%A4");
     }
 }
