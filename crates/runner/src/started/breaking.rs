@@ -37,6 +37,7 @@ impl OneServer {
             FaultKind::KillNode
             | FaultKind::FreezeReceiver
             | FaultKind::Switchover
+            | FaultKind::Promote
             | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of one server")
             }
@@ -57,6 +58,7 @@ impl OneServer {
             FaultKind::KillNode
             | FaultKind::FreezeReceiver
             | FaultKind::Switchover
+            | FaultKind::Promote
             | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of one server")
             }
@@ -114,6 +116,8 @@ impl Breaks for Nodes {
             FaultKind::FreezeReceiver => pair.freeze(&node, Part::WalReceiver),
             FaultKind::Restart => pair.stop(),
             FaultKind::Switchover => pair.switchover(),
+            // Who is gone is replaced by whoever has the most of what it wrote.
+            FaultKind::Promote => pair.kill_node(&node).and_then(|()| pair.switchover()),
             FaultKind::Throttle | FaultKind::Fill | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of a pair")
             }
@@ -133,8 +137,8 @@ impl Breaks for Nodes {
         };
         let mended = match &fault.what {
             // A keeper starts it again by itself.
-            FaultKind::Kill | FaultKind::KillNode if runs(pair) => Ok(()),
-            FaultKind::Kill | FaultKind::KillNode => pair.restart_node(&node),
+            FaultKind::Kill | FaultKind::KillNode | FaultKind::Promote if runs(pair) => Ok(()),
+            FaultKind::Kill | FaultKind::KillNode | FaultKind::Promote => pair.restart_node(&node),
             FaultKind::Freeze => pair.thaw(&node, Part::Server),
             FaultKind::FreezeReceiver => pair.thaw(&node, Part::WalReceiver),
             FaultKind::Restart => pair.start_again(),

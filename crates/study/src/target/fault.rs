@@ -36,6 +36,8 @@ pub enum FaultKind {
     Restart,
     /// Another node takes the writes.
     Switchover,
+    /// The node that takes writes is ended by SIGKILL with what keeps it, and one that stands by takes over with what it has.
+    Promote,
     /// The volume of the data is filled.
     Fill,
     /// A command of the study.
@@ -53,7 +55,7 @@ pub enum FaultNode {
 
 impl FaultKind {
     /// Every one but commands.
-    pub const BUILT_IN: [Self; 8] = [
+    pub const BUILT_IN: [Self; 9] = [
         Self::Kill,
         Self::KillNode,
         Self::Freeze,
@@ -61,6 +63,7 @@ impl FaultKind {
         Self::Throttle,
         Self::Restart,
         Self::Switchover,
+        Self::Promote,
         Self::Fill,
     ];
 
@@ -75,6 +78,7 @@ impl FaultKind {
             Self::Throttle => "throttle",
             Self::Restart => "restart",
             Self::Switchover => "switchover",
+            Self::Promote => "promote",
             Self::Fill => "fill",
             Self::Command(name) => name,
         }
@@ -89,13 +93,13 @@ impl FaultKind {
     /// Whether it can last.
     #[must_use]
     pub fn takes_length(&self) -> bool {
-        self.needs_length() || matches!(self, Self::Kill | Self::KillNode)
+        self.needs_length() || matches!(self, Self::Kill | Self::KillNode | Self::Promote)
     }
 
     /// Whether there must be another node.
     #[must_use]
     pub fn needs_pair(&self) -> bool {
-        matches!(self, Self::KillNode | Self::FreezeReceiver | Self::Switchover)
+        matches!(self, Self::KillNode | Self::FreezeReceiver | Self::Switchover | Self::Promote)
     }
 }
 

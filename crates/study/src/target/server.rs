@@ -465,17 +465,19 @@ impl Server {
     /// What stands by, who decides that it takes over, and how fast: `sync (pg_auto_failover, tuned)`.
     #[must_use]
     pub fn pair_in_words(&self) -> Option<String> {
-        let pair = self.pair()?;
+        let (pair, is_mariadb) = (self.pair()?, self.engine == Some(Engine::Mariadb));
         if pair != Pair::Sync {
-            return Some(format!("{} (streaming replication)", pair.name()));
+            let by = if is_mariadb { "replication by GTID" } else { "streaming replication" };
+            return Some(format!("{} ({by})", pair.name()));
         }
         let failover = match self.failover {
             Some(Failover::Tuned) => "tuned",
             Some(Failover::Default) | None => "with its own timeouts",
         };
+        let by = if is_mariadb { "Galera with an arbitrator" } else { "pg_auto_failover" };
         let timeouts = self.timeouts_as_text();
         let set = timeouts.iter().map(|(key, value)| format!(", {key} = {value}"));
-        Some(format!("{} (pg_auto_failover, {failover}{})", pair.name(), set.collect::<String>()))
+        Some(format!("{} ({by}, {failover}{})", pair.name(), set.collect::<String>()))
     }
 
     /// Its timeouts as texts, as the tool takes them.
@@ -525,10 +527,8 @@ impl Server {
             built_in if built_in.needs_pair() && self.pair().is_none() => {
                 format!("`{what}` needs another node: give pair, such as \"sync\"")
             }
-            FaultKind::Throttle | FaultKind::Fill if self.pair().is_some() => {
-                format!(
-                    "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
-                )
+            _ if self.impossible_of_pair(fault).is_some() => {
+                self.impossible_of_pair(fault).unwrap_or_default()
             }
             _ if fault.node.is_some() && self.pair().is_none() => {
                 format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
@@ -551,6 +551,31 @@ impl Server {
             true => is_late.then(late),
             false => Some(problem),
         }
+    }
+
+    /// What cannot be done to this kind of pair.
+    fn impossible_of_pair(&self, fault: &Fault) -> Option<String> {
+        let (what, pair) = (fault.what.name(), self.pair()?);
+        let is_galera = self.engine == Some(Engine::Mariadb) && pair == Pair::Sync;
+        Some(match &fault.what {
+            FaultKind::Throttle | FaultKind::Fill => format!(
+                "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
+            ),
+            FaultKind::Promote if pair == Pair::Sync => format!(
+                "`{what}` is done to pairs of which nobody decides who takes over, and this one decides itself: ask for \"kill-node at 20s\", or \
+                 give pair = \"async\""
+            ),
+            FaultKind::Promote if !fault.is_of_primary() => {
+                format!(
+                    "`{fault}` names a node that stands by, which takes over and does not fail: leave it out"
+                )
+            }
+            FaultKind::FreezeReceiver if is_galera => format!(
+                "`{what}` needs what receives a log, and nodes of Galera receive none: ask for \"freeze of standby for 2s at 20s\", or give \
+                 pair = \"async\""
+            ),
+            _ => return None,
+        })
     }
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {
@@ -595,8 +620,14 @@ impl Server {
             ),
             (
                 "pair",
-                is_pair && self.engine.is_some_and(|engine| engine != Engine::Postgres),
-                "can be measured of PostgreSQL alone so far: leave it out, or take engine = \"postgres\"",
+                is_pair && matches!(self.engine, Some(Engine::Mysql | Engine::Sqlserver)),
+                "is started of PostgreSQL and MariaDB alone: leave it out, or take engine = \"postgres\" or \"mariadb\"",
+            ),
+            (
+                "pair",
+                self.pair() == Some(Pair::Quorum) && self.engine == Some(Engine::Mariadb),
+                "is \"quorum\", of which MariaDB has none: give \"sync\" (Galera, where all nodes have what is acknowledged) or \"async\", or \
+                 take engine = \"postgres\"",
             ),
             (
                 "pair",
