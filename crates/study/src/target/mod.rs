@@ -5,6 +5,7 @@
 
 mod database;
 mod fault;
+mod fault_check;
 mod quiet;
 mod server;
 mod written;

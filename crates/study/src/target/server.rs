@@ -127,7 +127,11 @@ impl StartedServer {
     pub fn has_same_data(&self, other: &Self) -> bool {
         let place = |one: &Self| {
             let Server { engine, data, log, tablespaces, .. } = &one.server;
-            let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text());
+            // What joins the nodes of a pair, and their clocks, are made with it.
+            let made = one.server.all_faults().iter().map(|fault| &fault.what);
+            let made: Vec<FaultKind> = made.filter(|what| what.is_made_with_pair()).cloned().collect();
+            let made = if one.server.pair().is_some() { made } else { Vec::new() };
+            let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text(), made);
             (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone(), pair)
         };
         place(self) == place(other)
@@ -497,85 +501,6 @@ impl Server {
     #[must_use]
     pub fn all_faults(&self) -> &[Fault] {
         self.faults.as_ref().map_or(&[], |faults| &faults.0)
-    }
-
-    /// What cannot be of its faults, under a load that ends so long after it began.
-    pub(crate) fn impossible_faults(&self, load_end: Span) -> Vec<String> {
-        self.all_faults().iter().filter_map(|fault| self.impossible_fault(fault, load_end)).collect()
-    }
-
-    fn impossible_fault(&self, fault: &Fault, load_end: Span) -> Option<String> {
-        let what = fault.what.name();
-        let problem = match &fault.what {
-            FaultKind::Command(name) if !self.fault.contains_key(name) => {
-                let known = FaultKind::BUILT_IN.iter().map(FaultKind::name);
-                let known: Vec<&str> = known.chain(self.fault.keys().map(String::as_str)).collect();
-                format!(
-                    "`{name}` is no fault: give one of {}, or the command that does it as fault.{name}",
-                    known.join(", ")
-                )
-            }
-            FaultKind::Command(_) if fault.lasts.is_some() || fault.node.is_some() => {
-                format!("`{what}` is a command: how long it lasts, and of what, is its own affair")
-            }
-            FaultKind::Command(_) => String::new(),
-            _ if self.runs() => {
-                format!(
-                    "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
-                )
-            }
-            built_in if built_in.needs_pair() && self.pair().is_none() => {
-                format!("`{what}` needs another node: give pair, such as \"sync\"")
-            }
-            _ if self.impossible_of_pair(fault).is_some() => {
-                self.impossible_of_pair(fault).unwrap_or_default()
-            }
-            _ if fault.node.is_some() && self.pair().is_none() => {
-                format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
-            }
-            built_in if built_in.needs_length() && fault.lasts.is_none() => {
-                format!("`{what}` needs to be told for how long: write such as \"{what} for 2s at 20s\"")
-            }
-            built_in if !built_in.takes_length() && fault.lasts.is_some() => {
-                format!("`{what}` takes as long as it takes: leave out for")
-            }
-            _ => String::new(),
-        };
-        let is_late = fault.ends_ns() >= load_end.ns;
-        let late = || {
-            format!(
-                "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
-            )
-        };
-        match problem.is_empty() {
-            true => is_late.then(late),
-            false => Some(problem),
-        }
-    }
-
-    /// What cannot be done to this kind of pair.
-    fn impossible_of_pair(&self, fault: &Fault) -> Option<String> {
-        let (what, pair) = (fault.what.name(), self.pair()?);
-        let is_galera = self.engine == Some(Engine::Mariadb) && pair == Pair::Sync;
-        Some(match &fault.what {
-            FaultKind::Throttle | FaultKind::Fill => format!(
-                "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
-            ),
-            FaultKind::Promote if pair == Pair::Sync => format!(
-                "`{what}` is done to pairs of which nobody decides who takes over, and this one decides itself: ask for \"kill-node at 20s\", or \
-                 give pair = \"async\""
-            ),
-            FaultKind::Promote if !fault.is_of_primary() => {
-                format!(
-                    "`{fault}` names a node that stands by, which takes over and does not fail: leave it out"
-                )
-            }
-            FaultKind::FreezeReceiver if is_galera => format!(
-                "`{what}` needs what receives a log, and nodes of Galera receive none: ask for \"freeze of standby for 2s at 20s\", or give \
-                 pair = \"async\""
-            ),
-            _ => return None,
-        })
     }
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {
