@@ -28,6 +28,7 @@ mod samples;
 #[cfg(test)]
 mod server_tests;
 mod session;
+mod several;
 mod silence;
 mod sqlite;
 mod sqlserver;

@@ -114,8 +114,10 @@ impl Session {
                 (Opened::Postgres(Box::new(session)), connection, Some(server.silence))
             }
             Address::Mysql(server) => {
-                let opening = MysqlSession::open(server, url.to_string());
-                let (session, connection) = soon(url, server.silence, opening).await?;
+                // As that of PostgreSQL.
+                let opening = Box::pin(MysqlSession::open(server, url.to_string()));
+                let silence = Silence(server.silence.0 * server.tries());
+                let (session, connection) = soon(url, silence, opening).await?;
                 (Opened::Mysql(Box::new(session)), connection, Some(server.silence))
             }
             Address::SqlServer(server) => {

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use instance::{Engine, Failover, Known, Limits, Options, Pair, PairKind, PairOptions, Part, Standing};
+use instance::{Engine, Failover, Known, Limits, Options, Pair, PairKind, PairOptions, Part, Seen, Standing};
 
 /// However slow the machine is, it is there by then.
 const LONG: Duration = Duration::from_secs(300);
@@ -140,6 +140,35 @@ fn an_asynchronous_pair_is_promoted_on_demand_and_two_primaries_are_noticed() {
     assert!(refused.starts_with("cannot freeze the WAL receiver of node2"), "{refused}");
 }
 
+/// What a standby has received in part it would go on to write, were it let go: only one that is ended has nothing of what was frozen out.
+#[test]
+fn what_a_standby_has_not_received_is_lost_with_the_first_node_and_nothing_else_is() {
+    let received = "DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_replication WHERE flush_lsn >= pg_current_wal_lsn()) LOOP \
+                    PERFORM pg_sleep(0.02), pg_stat_clear_snapshot(); END LOOP; END $$";
+    for (engine, table) in [(Engine::Postgres, "kept"), (Engine::MariaDb, "mysql.kept")] {
+        let mut pair = Pair::start(engine, PairKind::Async, &PairOptions::default()).unwrap();
+        told(&pair, &format!("CREATE TABLE {table} (n int); INSERT INTO {table} VALUES (1)")).unwrap();
+        if engine == Engine::Postgres {
+            told(&pair, received).unwrap();
+        } else {
+            redundant(&mut pair);
+        }
+        pair.freeze("node2", Part::WalReceiver).unwrap();
+        assert!(!pair.watch().look().is_redundant || engine == Engine::Postgres);
+        told(&pair, &format!("INSERT INTO {table} VALUES (2)")).unwrap();
+        pair.kill_node("node1").unwrap();
+        assert_eq!(pair.watch().look().primaries, Vec::<String>::new());
+        pair.switchover().unwrap();
+        assert_eq!(pair.watch().look().primaries, ["node2"]);
+        assert_eq!(told(&pair, &format!("SELECT n FROM {table}")).unwrap(), "1");
+        pair.thaw("node2", Part::WalReceiver).unwrap();
+        told(&pair, &format!("INSERT INTO {table} VALUES (3)")).unwrap();
+        pair.restart_node("node1").unwrap();
+        redundant(&mut pair);
+        assert_eq!(pair.primaries(), ["node2"]);
+    }
+}
+
 #[test]
 fn a_quorum_of_two_standbys_acknowledges_with_one_of_them_and_not_with_none() {
     let mut pair = Pair::start(Engine::Postgres, PairKind::Quorum, &PairOptions::default()).unwrap();
@@ -185,6 +214,18 @@ fn a_pair_of_galera_goes_on_with_one_node_and_restores_itself_after_an_end_of_ev
     assert_eq!(told(&pair, "SELECT count(*) FROM test.kept").unwrap(), "2");
     pair.restart_node("node1").unwrap();
     redundant(&mut pair);
+    assert!(pair.watch().look().is_redundant);
+
+    // Who came back is not written to, and a client that waits is told to go elsewhere.
+    assert_eq!(pair.primaries(), ["node2"]);
+    let mut waiting = psql(&pair, "SELECT sleep(100000)").spawn().unwrap();
+    let clients = "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'SELECT sleep%'";
+    while told(&pair, clients).unwrap() != "1" {}
+    pair.switchover().unwrap();
+    assert!(!waiting.wait().unwrap().success());
+    assert_eq!(pair.watch().look().primaries, ["node1"]);
+    assert!(pair.promote("node2").unwrap_err().to_string().contains("use a switchover"));
+    redundant(&mut pair);
     pair.restart_everything().unwrap();
     redundant(&mut pair);
     pair.kill_everything().unwrap();
@@ -205,6 +246,7 @@ fn a_replica_of_mariadb_is_promoted_on_demand_and_the_lost_node_follows_from_the
     assert_eq!(pair.primary().unwrap().as_deref(), Some("node2"));
     assert_eq!(told(&pair, "SELECT n FROM test.kept").unwrap(), "1");
     redundant(&mut pair);
+    assert_eq!(pair.watch().look(), Seen { primaries: vec!["node2".to_owned()], is_redundant: true });
     pair.kill_server("node2").unwrap();
     assert_eq!(pair.primary().unwrap(), None);
     pair.switchover().unwrap();

@@ -366,6 +366,41 @@ fn a_pair_and_its_faults_are_what_can_be_done() {
     }
 }
 
+/// What one engine's pairs have and another's have not was found when a trial ran, if at all.
+#[test]
+fn pairs_of_mariadb_are_what_it_has_and_what_cannot_be_done_to_them_is_told() {
+    let server = |engine: &str, rest: &str| {
+        format!("[target]\ndatabase = \"pg\"\n[target.server.pg]\nengine = \"{engine}\"\n{rest}")
+    };
+    let mariadb = server("mariadb", "failover = \"tuned\"\ntimeouts.\"evs.suspect_timeout\" = \"PT2S\"");
+    let plan = Plan::of(&varied("server.pg.pair", "\"sync\"", &mariadb)).unwrap();
+    let told = plan.trials[0].databases()[0].server.as_ref().unwrap().server.pair_in_words();
+    let expected = "sync (Galera with an arbitrator, tuned, evs.suspect_timeout = PT2S)";
+    assert_eq!(told.as_deref(), Some(expected));
+    let told = |target: &str, pair: &str, faults: &str| {
+        let target = format!("{target}\npair = \"{pair}\"");
+        let planned = Plan::of(&varied("server.pg.faults", &format!("\"{faults}\""), &target));
+        planned.map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
+    };
+    let (mariadb, postgres) = (server("mariadb", ""), server("postgres", ""));
+    for (target, pair, faults, problem) in [
+        (&mariadb, "quorum", "", "is \"quorum\", of which MariaDB has none: give \"sync\""),
+        (&server("mysql", ""), "async", "", "is started of PostgreSQL and MariaDB alone"),
+        (&mariadb, "sync", "freeze-receiver for 1s at 1s", "nodes of Galera receive none"),
+        (&mariadb, "sync", "promote at 1s", "this one decides itself"),
+        (&postgres, "sync", "promote at 1s", "this one decides itself"),
+        (&postgres, "async", "promote of standby at 1s", "takes over and does not fail"),
+        (&postgres, "none", "promote at 1s", "`promote` needs another node"),
+        (&mariadb, "async", "throttle for 1s at 1s", "single servers alone"),
+        (&mariadb, "sync", "kill-node at 1s, freeze of standby for 1s at 1s, switchover at 1s", ""),
+        (&mariadb, "async", "freeze-receiver for 1s at 1s, promote at 1s, restart at 1s", ""),
+        (&postgres, "quorum", "promote for 5s at 1s", ""),
+    ] {
+        let told = told(target, pair, faults);
+        assert!(told.contains(problem) && told.is_empty() == problem.is_empty(), "{pair} {faults}: {told}");
+    }
+}
+
 /// Any key of a target is an axis: it is expanded before servers are refused, and a level that cannot be is told by itself.
 #[test]
 fn any_key_of_a_target_is_an_axis() {

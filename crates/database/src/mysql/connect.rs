@@ -12,7 +12,7 @@ use mysql_async::prelude::Queryable as _;
 use mysql_async::{ClientIdentity, Conn, DriverError, Error as Driver, Opts, OptsBuilder, SslOpts};
 use record::{Link, LinkEncryption};
 
-use super::{SETTINGS, fault};
+use super::{SETTINGS, fault, several};
 use crate::error::Attempt;
 use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
@@ -27,7 +27,16 @@ const ANY_NAME: &str = "NotValidForName";
 
 const NO_TLS: &str = "the server has no TLS";
 
+/// Connects to the server, or to the one of several that can be written to.
 pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Conn, Link), Error> {
+    match address.tries() {
+        1 => address.silence.let_in(attempt, one(address, attempt)).await,
+        _ => several::connect(address, attempt).await,
+    }
+}
+
+/// Connects to a server.
+pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Conn, Link), Error> {
     let login = Login::of_mysql(address, &Surroundings::here());
     let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
     let mode = login.encryption.mode(Words::Mysql);

@@ -19,6 +19,8 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             1053 | 1077 | 1079 | 1152 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => {
                 Error::Lost(text(remedy::LOST))
             }
+            // A node of Galera that is no member of the group takes nothing; another one may.
+            1047 | 1180 if is_apart(&answer.message) => Error::Lost(text(remedy::LOST)),
             1021 | 1114 => Error::Full(text(remedy::FULL)),
             // A lock waited for too long, a deadlock, a row that changed since the transaction's snapshot.
             1205 | 1213 | 1020 => Error::Conflict(text(remedy::CONFLICT)),
@@ -42,6 +44,11 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
         ) => Error::Lost(text(remedy::LOST)),
         _ => Error::Statement(text("")),
     }
+}
+
+/// Whether a node of Galera says that it has no group to agree with, before a statement or at its commit.
+fn is_apart(message: &str) -> bool {
+    message.contains("WSREP") || message.contains("Primary Component")
 }
 
 /// What can be done where a certificate is not trusted.
@@ -133,6 +140,12 @@ mod tests {
         assert!(matches!(meaning(1026, "Error writing file 'x' (Errcode: 28 \"No space\")"), Error::Full(_)));
         assert!(matches!(meaning(1114, "The table 'samples' is full"), Error::Full(_)));
         assert!(matches!(meaning(1030, "Got error 128 from storage engine"), Error::Statement(_)));
+        let apart = "WSREP has not yet prepared node for application use";
+        assert!(matches!(meaning(1047, apart), Error::Lost(_)));
+        assert!(matches!(meaning(1047, "Unknown command"), Error::Statement(_)));
+        let at_commit = "Error while appending streaming replication fragment(provider status: Not connected to Primary Component)";
+        assert!(matches!(meaning(1180, at_commit), Error::Lost(_)));
+        assert!(matches!(meaning(1180, "Got error 168 during COMMIT"), Error::Statement(_)));
         assert!(matches!(meaning(1927, "Connection was killed"), Error::Lost(_)));
         assert!(matches!(meaning(1020, "Record has changed since last read"), Error::Conflict(_)));
         assert!(matches!(meaning(1146, "Table 'x.samples' doesn't exist"), Error::Statement(_)));

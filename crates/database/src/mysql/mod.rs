@@ -9,6 +9,7 @@ mod fault;
 mod inspect;
 mod other;
 mod service;
+mod several;
 mod statement;
 mod transaction;
 mod values;
@@ -22,7 +23,7 @@ use record::{Link, Server, ServerSetting};
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::rows::CellRow;
-use crate::url::ServerAddress;
+use crate::url::{Host, ServerAddress};
 use crate::{Cell, Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
 use values::Parameters;
 
@@ -67,12 +68,12 @@ pub(crate) struct MysqlSession {
 impl MysqlSession {
     pub(crate) async fn open(address: &ServerAddress, target: String) -> Result<(Self, Connection), Error> {
         let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let (conn, link) = address.silence.let_in(attempt, connect::connect(address, attempt)).await?;
+        let (conn, link) = connect::connect(address, attempt).await?;
         let mut session = Self {
             conn,
             link,
             target,
-            is_local: address.host.is_local(),
+            is_local: address.hosts().all(Host::is_local),
             prepared: HashMap::new(),
             inserts: HashMap::new(),
             unprepared: HashSet::new(),

@@ -1,5 +1,4 @@
-//! One of several servers, as libpq chooses it: <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS>.
-//! They are tried in their order; one that refuses the login ends the search, as there.
+//! Which of several servers is taken, in the words of libpq (`target_session_attrs`).
 
 use record::Link;
 use tokio_postgres::SimpleQueryMessage;
@@ -7,7 +6,8 @@ use tokio_postgres::SimpleQueryMessage;
 use super::connect::{Connected, one};
 use super::fault;
 use crate::Error;
-use crate::error::{Attempt, remedy};
+use crate::error::Attempt;
+use crate::several::{Passed, Tried};
 use crate::url::ServerAddress;
 use crate::url::hosts::Wanted;
 
@@ -21,51 +21,26 @@ pub(super) async fn connect(
     let wanted = address.wanted;
     let rounds =
         if wanted == Wanted::PreferStandby { vec![Wanted::Standby, Wanted::Any] } else { vec![wanted] };
-    let (mut passed, mut is_other_there) = (Vec::new(), false);
+    let (mut passed, hosts) = (Passed::default(), address.hosts().count());
     for wanted in rounds {
-        passed.clear();
+        passed.forget();
         for host in address.hosts() {
             let target = host.to_string();
-            match try_one(&address.at(host), wanted, Attempt { target: &target, ..attempt }).await {
-                Ok(Tried::Taken(connected, mut link)) => {
-                    let among = format!("{host} of {} hosts", address.hosts().count());
-                    link.taken.push([vec![among], passed].concat().join("; "));
-                    return Ok((*connected, link));
-                }
-                Ok(Tried::Other(what)) => {
-                    passed.push(format!("{host} is {what}"));
-                    is_other_there = true;
-                }
-                Err(error @ (Error::Unreachable(_) | Error::Lost(_))) => {
-                    passed.push(briefly(&error, &target))
-                }
-                Err(error) => return Err(error),
+            let tried = try_one(&address.at(host), wanted, Attempt { target: &target, ..attempt }).await;
+            if let Some((connected, link)) = passed.take((host, hosts), tried)? {
+                return Ok((*connected, link));
             }
         }
     }
-    let words = format!("none of its hosts can be taken: {}", passed.join("; "));
-    if !is_other_there {
-        return Err(Error::Unreachable(attempt.text(words, remedy::UNREACHABLE)));
-    }
-    let remedy = format!("name one that is {}, or give target_session_attrs=any", address.wanted.name());
-    Err(Error::Refused(attempt.text(words, &remedy)))
+    let remedy = format!("name one that is {}, or give target_session_attrs=any", wanted.name());
+    Err(passed.nobody(attempt, &remedy))
 }
 
-/// What became of one host, without what is said of all in the end.
-fn briefly(error: &Error, host: &str) -> String {
-    let text = error.to_string();
-    let words = text.strip_prefix(&format!("cannot connect to {host}: ")).unwrap_or(&text);
-    let words = words.strip_suffix(remedy::UNREACHABLE).unwrap_or(words);
-    format!("{host}: {}", words.trim_end_matches("; "))
-}
-
-enum Tried {
-    Taken(Box<Connected>, Link),
-    /// It is something else, in words.
-    Other(&'static str),
-}
-
-async fn try_one(address: &ServerAddress, wanted: Wanted, attempt: Attempt<'_>) -> Result<Tried, Error> {
+async fn try_one(
+    address: &ServerAddress,
+    wanted: Wanted,
+    attempt: Attempt<'_>,
+) -> Result<Tried<Box<Connected>>, Error> {
     let asking = async {
         let (connected, link) = one(address, attempt).await?;
         if wanted == Wanted::Any {
@@ -79,11 +54,12 @@ async fn try_one(address: &ServerAddress, wanted: Wanted, attempt: Attempt<'_>) 
         let is =
             |column: usize, yes: &str| row.and_then(|row| row.get(column)).is_some_and(|told| told == yes);
         let (is_standby, only_reads) = (is(0, "t"), is(1, "on"));
+        let other = |what: &str| Tried::Other(what.to_owned());
         Ok(match wanted.fits(is_standby, only_reads) {
             true => Tried::Taken(Box::new(connected), link),
-            false if is_standby => Tried::Other("a standby"),
-            false if only_reads => Tried::Other("read-only"),
-            false => Tried::Other("a primary server"),
+            false if is_standby => other("a standby"),
+            false if only_reads => other("read-only"),
+            false => other("a primary server"),
         })
     };
     address.silence.let_in(attempt, asking).await

@@ -5,6 +5,7 @@ mod activity;
 mod own;
 mod pooler;
 mod reading;
+mod several;
 mod silence;
 mod sqlserver;
 mod tds_peer;

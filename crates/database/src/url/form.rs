@@ -11,6 +11,8 @@ pub(super) struct Form {
     /// Port where a server listens if nothing else is said.
     pub(super) default_port: u16,
     pub(super) socket: SocketOption,
+    /// Whether an address may have several hosts, of which one is taken.
+    pub(super) takes_several: bool,
     /// The options that say how a connection is encrypted. That of the mode is read in both spellings.
     pub(super) encryption: Names,
     /// Options that are known.
@@ -40,6 +42,7 @@ pub(super) static POSTGRES: Form = Form {
     scheme: "postgres",
     default_port: 5432,
     socket: SocketOption::Host("host"),
+    takes_several: true,
     encryption: Names {
         words: Words::Libpq,
         mode: "sslmode",
@@ -69,6 +72,7 @@ pub(super) static MYSQL: Form = Form {
     scheme: "mysql",
     default_port: 3306,
     socket: SocketOption::Path("socket"),
+    takes_several: true,
     encryption: Names {
         words: Words::Mysql,
         mode: "ssl-mode",
@@ -95,6 +99,7 @@ pub(super) static CLICKHOUSE: Form = Form {
     default_port: 8123,
     // No option names it: there is none.
     socket: SocketOption::Path("socket"),
+    takes_several: false,
     encryption: Names {
         words: Words::Libpq,
         mode: "sslmode",

@@ -36,7 +36,7 @@ use sqlserver::SqlServerAddress;
 /// - `postgres://[user[:password]@][host][:port][,host…][/database][?options]`, also `postgresql://`; options `host` (a
 ///   directory with a socket), `port`, `user`, `service`, `target_session_attrs`, and those of `encryption`. What it leaves open: `login`.
 ///   Without a host: localhost. Without a database: `postgres`.
-/// - `mysql://…` or `mariadb://…`, the same with the option `socket`.
+/// - `mysql://…` or `mariadb://…`, the same with the option `socket`; of several hosts the first that can be written to is taken.
 /// - `sqlserver://…` or `mssql://…`, or a connection string of ADO.NET or ODBC; its options stand in `sqlserver::keyword`. Without a
 ///   password: `SQLCMDPASSWORD`. Without `encrypt`: `off` on this machine, else `on`.
 /// - `clickhouse://[user[:password]@][host][:port][/database][?options]`: its HTTP interface. Without a user: `default`. Without

@@ -166,9 +166,9 @@ impl<'a> Parts<'a> {
             (Some(hosts), SocketOption::Host(_)) => names = hosts.split(',').map(str::to_owned).collect(),
             (None, _) => {}
         }
-        if names.len() > 1 && matches!(form.socket, SocketOption::Path(_)) {
+        if names.len() > 1 && !form.takes_several {
             return Err(UrlError(
-                "several hosts in one address are PostgreSQL's alone: name the one that is to be measured"
+                "several hosts in one address are of PostgreSQL, MySQL and MariaDB alone: name the one that is to be measured"
                     .to_owned(),
             ));
         }

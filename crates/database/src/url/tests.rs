@@ -62,6 +62,22 @@ fn an_address_of_postgresql_may_have_several_hosts() {
     assert_eq!(Url::split("Server=h,1433;Database=x"), ["Server=h,1433;Database=x"]);
 }
 
+/// Which of them is taken needs no option: the first that can be written to.
+#[test]
+fn an_address_of_mysql_may_have_several_hosts() {
+    for (text, hosts) in [
+        ("mysql://me@a,b:6000,[::1]:1/x", "a:3306,b:6000,[::1]:1"),
+        ("mariadb://a,b/x?port=1,2", "a:1,b:2"),
+        ("mysql://%2Frun%2Fs.sock,b/x", "/run/s.sock,b:3306"),
+    ] {
+        let url = parsed(text);
+        assert_eq!(url.host().as_deref(), Some(hosts), "{text}");
+        assert_eq!(parsed(&url.to_string()), url, "{url}");
+    }
+    assert!(parsed("mysql://a,b/x").is_same_place(&parsed("mysql://B/y")));
+    assert_eq!(Url::split("mysql://a,b/x,mysql://c/y"), ["mysql://a,b/x", "mysql://c/y"]);
+}
+
 #[test]
 fn of_several_servers_the_one_that_fits_is_taken() {
     use super::hosts::Wanted;
@@ -160,7 +176,8 @@ fn mistakes_are_named_with_the_remedy() {
         ("postgres:///x?host=a,b,c&port=1,2", "3 hosts and 2 ports"),
         ("postgres://a/x,b/y", "several hosts stand before it"),
         ("postgres://a/x?target_session_attrs=master", "give any, read-write, read-only, primary"),
-        ("mysql://a,b/x", "PostgreSQL's alone"),
+        ("clickhouse://a,b/x", "PostgreSQL, MySQL and MariaDB alone"),
+        ("mysql://a,b/x?target_session_attrs=any", "`target_session_attrs` is not known"),
         ("postgres://[::1/x", "has no ]"),
         ("postgres://[::1]5/x", "after ]"),
         ("postgres://h/x?sslmode=verify", "`verify` is no encryption that is known: give disable"),

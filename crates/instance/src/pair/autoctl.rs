@@ -14,6 +14,7 @@ use super::error::PairError;
 use super::ground::{Ground, Seat};
 use super::options::{Timeout, TimeoutOf, TimeoutUnit};
 use super::postgres::Programs;
+use super::watch::Asked;
 use crate::server::{PASSWORD, STARTS_WITHIN, STOPS_WITHIN, USER};
 use crate::{InstanceError, program};
 
@@ -260,8 +261,8 @@ impl Cluster for Autoctl {
         seat.stop("pg_autoctl", Signal::TERM, STOPS_WITHIN)
     }
 
-    fn accepts_writes(&self, ground: &Ground, number: usize) -> bool {
-        self.programs.accepts_writes(&ground.nodes[number])
+    fn writers(&self, ground: &Ground) -> Vec<bool> {
+        ground.nodes.iter().map(|seat| self.programs.accepts_writes(seat)).collect()
     }
 
     fn is_redundant(&self, ground: &Ground) -> Result<bool, InstanceError> {
@@ -318,8 +319,8 @@ impl Cluster for Autoctl {
         Ok(all)
     }
 
-    fn psql(&self) -> Option<super::ask::Psql> {
-        Some(self.programs.psql.clone())
+    fn watch(&self) -> Asked {
+        Asked::Postgres { psql: self.programs.psql.clone(), is_synchronous: true }
     }
 
     fn url(&self, ground: &Ground) -> String {

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use super::ask::Psql;
 use super::ground::{Ground, Seat};
+use super::watch::Asked;
 use crate::InstanceError;
 
 /// A way in which nodes are kept together. All of it is about the pair's [`Ground`].
@@ -26,8 +26,8 @@ pub(crate) trait Cluster: Debug + Send {
     /// Ends a node or the witness in order.
     fn stop_seat(&mut self, seat: &mut Seat) -> Result<(), InstanceError>;
 
-    /// Whether a node takes writes now.
-    fn accepts_writes(&self, ground: &Ground, number: usize) -> bool;
+    /// Which nodes take writes now, by their numbers.
+    fn writers(&self, ground: &Ground) -> Vec<bool>;
 
     /// Whether every node is there and follows.
     fn is_redundant(&self, ground: &Ground) -> Result<bool, InstanceError>;
@@ -44,9 +44,12 @@ pub(crate) trait Cluster: Debug + Send {
     /// What decides how it behaves, and its versions, as they are read from it.
     fn settings(&self, ground: &Ground) -> Result<Vec<(String, String)>, InstanceError>;
 
-    /// What asks a PostgreSQL among its nodes.
-    fn psql(&self) -> Option<Psql> {
-        None
+    /// Who is asked how the nodes stand, whatever is done to them meanwhile.
+    fn watch(&self) -> Asked;
+
+    /// Has what receives the log of the primary stand still at a node, or go on, where that is no process of its own. Whether it could.
+    fn hold_receiver(&mut self, _: &Ground, _: usize, _: bool) -> Result<bool, InstanceError> {
+        Ok(false)
     }
 
     /// Where clients connect to.

@@ -1,32 +1,42 @@
 //! MariaDB by Galera: two nodes that hold the same, and an arbitrator that holds nothing and makes a majority with either. Each node takes
-//! writes; clients are to write to one, since two would meet each other's locks only at commit.
+//! writes; clients are to write to one, since two would meet each other's locks only at commit. So the writer is where the clients are, and a
+//! switch-over has them go: what they are told is that the first node only reads.
 //! <https://galeracluster.com/library/documentation/arbitrator.html>
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::ask::LOOK_WITHIN;
+use super::ask::{DONE_WITHIN, LOOK_WITHIN, MariaDbClient};
 use super::cluster::Cluster;
 use super::error::PairError;
 use super::ground::{Ground, Seat};
-use super::mariadb::{Programs, stop, url_of};
+use super::mariadb::{Programs, socket, stop, url_of};
 use super::options::{Timeout, TimeoutOf, TimeoutUnit};
+use super::watch::Asked;
 use crate::mysqld::argument;
 use crate::server::{STARTS_WITHIN, STOPS_WITHIN};
 use crate::{InstanceError, program};
 
 const NAME: &str = "prony";
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Clients that were sent to the other node are there by then, or have nothing to do there.
+const MOVED_WITHIN: Duration = Duration::from_secs(5);
+/// Members of a whole group: two nodes and the arbitrator.
+const MEMBERS: u32 = 3;
 
 /// <https://galeracluster.com/library/documentation/galera-parameters.html>
-pub(crate) const TIMEOUTS: [Timeout; 6] = [
+pub(crate) const TIMEOUTS: [Timeout; 7] = [
     timeout("evs.keepalive_period", Some("PT0.3S")),
     timeout("evs.inactive_check_period", Some("PT0.2S")),
     timeout("evs.suspect_timeout", Some("PT1S")),
+    // While a group is formed anew its members say nothing else: at its own second they would suspect each other.
+    timeout("evs.join_retrans_period", Some("PT0.3S")),
     timeout("evs.inactive_timeout", Some("PT3S")),
     // Less than a member may be silent, or the provider refuses it.
     timeout("evs.install_timeout", Some("PT2S")),
@@ -46,6 +56,8 @@ pub(crate) struct Galera {
     timeouts: BTreeMap<&'static str, String>,
     /// Of each node, beside the port for clients.
     ports: Vec<Ports>,
+    /// Number of the node that was seen to be written to last.
+    writer: Arc<AtomicUsize>,
 }
 
 /// Where a node talks to others.
@@ -60,7 +72,14 @@ impl Galera {
     pub(crate) fn new(ground: &Ground) -> Result<Self, InstanceError> {
         let timeouts = ground.options.timeouts(&TIMEOUTS)?;
         let (provider, arbitrator) = (program::galera()?, program::garbd()?);
-        Ok(Self { programs: Programs::find()?, provider, arbitrator, timeouts, ports: Vec::new() })
+        Ok(Self {
+            programs: Programs::find()?,
+            provider,
+            arbitrator,
+            timeouts,
+            ports: Vec::new(),
+            writer: Arc::default(),
+        })
     }
 
     pub(crate) fn look() -> Result<(), InstanceError> {
@@ -170,11 +189,123 @@ impl Galera {
         Ok(self.programs.values(seat, "STATUS", "wsrep%")?.into_iter().collect())
     }
 
-    fn is_member(&self, seat: &Seat) -> bool {
-        let status = self.status(seat).unwrap_or_default();
-        let is = |name: &str, wanted: &str| status.get(name).is_some_and(|value| value == wanted);
-        is("wsrep_ready", "ON") && is("wsrep_cluster_status", "Primary")
+    fn member(&self, seat: &Seat) -> Result<Member, InstanceError> {
+        Member::ask(self.programs.client(), (seat.name, &socket(seat)), LOOK_WITHIN)
     }
+
+    fn is_member(&self, seat: &Seat) -> bool {
+        self.member(seat).is_ok_and(|member| member.is_ready)
+    }
+
+    /// The node that is written to.
+    fn writer(&self, ground: &Ground) -> Option<usize> {
+        let members: Vec<Option<Member>> = ground.nodes.iter().map(|seat| self.member(seat).ok()).collect();
+        writer_of(&members, &self.writer)
+    }
+
+    /// Ends the sessions that clients have at a node, so that they look for another one. Gives how many these were.
+    fn end_clients(&self, seat: &Seat) -> Result<usize, InstanceError> {
+        const IDS: &str = "SELECT id FROM information_schema.processlist WHERE host LIKE '%:%'";
+        let ids = || {
+            let told = self.programs.ask(seat, IDS, LOOK_WITHIN)?;
+            Ok::<_, InstanceError>(told.lines().map(str::to_owned).collect::<Vec<String>>())
+        };
+        let first = ids()?;
+        let deadline = Instant::now() + DONE_WITHIN;
+        loop {
+            let mut left = ids()?;
+            left.retain(|id| first.contains(id));
+            if left.is_empty() {
+                return Ok(first.len());
+            }
+            if Instant::now() > deadline {
+                let why = format!("{} sessions at {} do not end", left.len(), seat.name);
+                return Err(PairError::NoSwitchover { action: "switch over", why }.into());
+            }
+            let kills: Vec<String> = left.iter().map(|id| format!("KILL {id}")).collect();
+            // One that ended by itself meanwhile leaves the rest for the next round.
+            let _ = self.programs.ask(seat, &kills.join("; "), LOOK_WITHIN);
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Waits until a node has so many clients, for as long as clients may take to come: some come only when they have something to do.
+    fn await_clients(&self, seat: &Seat, clients: usize) {
+        let deadline = Instant::now() + MOVED_WITHIN;
+        let came = || self.member(seat).is_ok_and(|member| member.clients as usize >= clients);
+        while Instant::now() < deadline && !came() {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+}
+
+/// What a node says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Whether it is one of the majority, and takes statements.
+    is_ready: bool,
+    /// Whether it has all that the group has.
+    is_synced: bool,
+    only_reads: bool,
+    /// Members of its group.
+    members: u32,
+    /// Sessions of clients.
+    clients: u32,
+}
+
+impl Member {
+    /// What a node says when it is asked by its socket.
+    pub(super) fn ask(
+        client: &MariaDbClient,
+        at: (&str, &Path),
+        limit: Duration,
+    ) -> Result<Self, InstanceError> {
+        // Those of clients have a port; nobody else has one.
+        const ASKED: &str = "SELECT variable_name, variable_value FROM information_schema.global_status WHERE variable_name IN \
+                             ('WSREP_READY', 'WSREP_CLUSTER_STATUS', 'WSREP_CLUSTER_SIZE', 'WSREP_LOCAL_STATE_COMMENT') \
+                             UNION ALL SELECT 'READ_ONLY', @@GLOBAL.read_only \
+                             UNION ALL SELECT 'CLIENTS', count(*) FROM information_schema.processlist WHERE host LIKE '%:%'";
+        client.ask(at, ASKED, limit).map(|told| Self::of(&told))
+    }
+
+    fn of(told: &str) -> Self {
+        let value = |name: &str| {
+            let mut lines = told.lines().filter_map(|line| line.split_once('\t'));
+            lines.find(|(key, _)| *key == name).map_or("", |(_, value)| value.trim())
+        };
+        let number = |name: &str| value(name).parse().unwrap_or(0);
+        Self {
+            is_ready: value("WSREP_READY") == "ON" && value("WSREP_CLUSTER_STATUS") == "Primary",
+            is_synced: value("WSREP_LOCAL_STATE_COMMENT") == "Synced",
+            only_reads: value("READ_ONLY") != "0",
+            members: number("WSREP_CLUSTER_SIZE"),
+            clients: number("CLIENTS"),
+        }
+    }
+}
+
+/// The number of the node that is written to: where clients are. Where none are it is the one that it was. If that does not answer, another one
+/// is it only once the group has lost a member: until then nothing is agreed upon, whoever has connected there.
+pub(super) fn writer_of(members: &[Option<Member>], before: &AtomicUsize) -> Option<usize> {
+    let was = before.load(Ordering::Relaxed);
+    let takes = |(number, member): (usize, &Option<Member>)| {
+        let member = member.as_ref().filter(|member| member.is_ready && !member.only_reads)?;
+        let is_left_over = member.members < MEMBERS;
+        let rank = (member.clients, number == was, std::cmp::Reverse(number));
+        let is_chosen = member.clients > 0 && members.get(was).is_some_and(Option::is_some);
+        (is_chosen || number == was || is_left_over).then_some((rank, number))
+    };
+    let found = members.iter().enumerate().filter_map(takes).max().map(|(_, number)| number);
+    before.store(found.unwrap_or(was), Ordering::Relaxed);
+    found
+}
+
+/// Whether all nodes and the arbitrator are there, and each node could be written to.
+pub(super) fn is_whole(members: &[Option<Member>]) -> bool {
+    let is_one = |member: &Member| {
+        member.is_ready && member.is_synced && !member.only_reads && member.members == MEMBERS
+    };
+    members.iter().all(|member| member.as_ref().is_some_and(is_one))
 }
 
 /// Whether a node was the last that was stopped in order, and so has all.
@@ -236,22 +367,15 @@ impl Cluster for Galera {
         stop(seat)
     }
 
-    /// Of several members the first is the one to write to.
-    fn accepts_writes(&self, ground: &Ground, number: usize) -> bool {
-        let is_after_another = ground.nodes[..number].iter().any(|seat| self.is_member(seat));
-        !is_after_another && self.is_member(&ground.nodes[number])
+    fn writers(&self, ground: &Ground) -> Vec<bool> {
+        let writer = self.writer(ground);
+        (0..ground.nodes.len()).map(|number| writer == Some(number)).collect()
     }
 
     fn is_redundant(&self, ground: &Ground) -> Result<bool, InstanceError> {
-        let mut all = true;
-        for seat in &ground.nodes {
-            let status = self.status(seat)?;
-            let is = |name: &str, wanted: &str| status.get(name).is_some_and(|value| value == wanted);
-            all &= is("wsrep_local_state_comment", "Synced")
-                && is("wsrep_cluster_size", "3")
-                && is("wsrep_ready", "ON");
-        }
-        Ok(all)
+        let members: Result<Vec<Option<Member>>, InstanceError> =
+            ground.nodes.iter().map(|seat| self.member(seat).map(Some)).collect();
+        members.map(|members| is_whole(&members))
     }
 
     fn state(&self, ground: &Ground) -> String {
@@ -266,14 +390,35 @@ impl Cluster for Galera {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// There is nothing to switch: whoever writes to the other node has switched.
-    fn switchover(&mut self, _: &mut Ground) -> Result<(), InstanceError> {
-        let why = "every node of Galera takes writes: stop the first, or write to another".to_owned();
-        Err(PairError::NoSwitchover { action: "switch over", why }.into())
+    /// The first node only reads until its clients are at the other one. Both take writes again then, or none would be left for a failure.
+    fn switchover(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
+        let action = "switch over";
+        let before = self.writer(ground).ok_or(PairError::NoPrimary { action })?;
+        let next =
+            (0..ground.nodes.len()).find(|&number| number != before && self.is_member(&ground.nodes[number]));
+        let next = next.ok_or_else(|| {
+            let why = format!("no other node is a member of the group; its nodes: {}", self.state(ground));
+            PairError::NoSwitchover { action, why }
+        })?;
+        let (from, to) = (&ground.nodes[before], &ground.nodes[next]);
+        // It waits for commits that are under way.
+        self.programs.ask(from, "SET GLOBAL read_only = 1", DONE_WITHIN)?;
+        let clients = self.end_clients(from);
+        if let Ok(clients) = clients {
+            self.await_clients(to, clients.div_ceil(2));
+            self.writer.store(next, Ordering::Relaxed);
+        }
+        self.programs.ask(from, "SET GLOBAL read_only = 0", DONE_WITHIN)?;
+        clients.map(drop)
     }
 
-    fn promote(&mut self, ground: &mut Ground, _: usize) -> Result<(), InstanceError> {
-        self.switchover(ground)
+    fn promote(&mut self, _: &mut Ground, _: usize) -> Result<(), InstanceError> {
+        let why = "every node of Galera takes writes, and clients decide: use a switchover".to_owned();
+        Err(PairError::NoSwitchover { action: "promote a node", why }.into())
+    }
+
+    fn watch(&self) -> Asked {
+        Asked::Galera { client: self.programs.client().clone(), writer: Arc::clone(&self.writer) }
     }
 
     fn settings(&self, ground: &Ground) -> Result<Vec<(String, String)>, InstanceError> {
@@ -298,5 +443,46 @@ impl Cluster for Galera {
 
     fn server_pid(&self, seat: &mut Seat) -> Option<u32> {
         seat.pid()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(clients: u32, members: u32) -> Option<Member> {
+        Some(Member { is_ready: true, is_synced: true, only_reads: false, members, clients })
+    }
+
+    #[test]
+    fn a_member_is_read_from_what_it_says() {
+        let told = "WSREP_CLUSTER_SIZE\t3\nWSREP_CLUSTER_STATUS\tPrimary\nWSREP_LOCAL_STATE_COMMENT\tSynced\nWSREP_READY\tON\n\
+                    READ_ONLY\t0\nCLIENTS\t4";
+        assert_eq!(Some(Member::of(told)), member(4, 3));
+        assert!(!Member::of(&told.replace("Primary", "non-Primary")).is_ready);
+        assert!(Member::of(&told.replace("READ_ONLY\t0", "READ_ONLY\t1")).only_reads);
+        assert!(is_whole(&[member(4, 3), member(0, 3)]));
+        assert!(!is_whole(&[member(4, 2), None]) && !is_whole(&[member(4, 2), member(0, 2)]));
+    }
+
+    /// A node that hangs for less than the group's patience has its clients still; the other one is not written to.
+    #[test]
+    fn the_writer_is_where_clients_are_and_stays_until_they_go() {
+        let reads = |member: Option<Member>| member.map(|member| Member { only_reads: true, ..member });
+        let before = AtomicUsize::new(0);
+        for (members, writer) in [
+            ([member(0, 3), member(0, 3)], Some(0)),
+            ([None, member(0, 3)], None),
+            ([None, member(7, 3)], None),
+            ([None, member(0, 2)], Some(1)),
+            ([member(0, 3), member(7, 3)], Some(1)),
+            ([member(0, 3), member(0, 3)], Some(1)),
+            ([member(3, 3), member(1, 3)], Some(0)),
+            ([reads(member(3, 3)), member(0, 3)], None),
+            ([reads(member(0, 3)), member(3, 3)], Some(1)),
+            ([None, None], None),
+        ] {
+            assert_eq!(writer_of(&members, &before), writer, "{members:?}");
+        }
     }
 }

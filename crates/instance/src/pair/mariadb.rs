@@ -29,6 +29,10 @@ impl Programs {
         Ok(Self { server: program::mariadbd()?, client: MariaDbClient { program: program::mariadb()? } })
     }
 
+    pub(super) fn client(&self) -> &MariaDbClient {
+        &self.client
+    }
+
     /// Makes an empty database of a node's empty directory.
     pub(crate) fn make_empty(&self, ground: &Ground, seat: &Seat) -> Result<(), InstanceError> {
         let path = ground.home.path().join("bootstrap.sql");
@@ -98,11 +102,6 @@ impl Programs {
         self.client.ask((seat.name, &socket(seat)), statement, limit)
     }
 
-    /// What it says of itself in one long row, each column in a line after its name.
-    pub(crate) fn ask_of_row(&self, seat: &Seat, statement: &str) -> Result<String, InstanceError> {
-        self.client.ask_of_row((seat.name, &socket(seat)), statement, LOOK_WITHIN)
-    }
-
     /// Values of status or settings whose names are like a pattern, by their names in small letters.
     pub(crate) fn values(
         &self,
@@ -116,7 +115,7 @@ impl Programs {
     }
 }
 
-fn socket(seat: &Seat) -> PathBuf {
+pub(super) fn socket(seat: &Seat) -> PathBuf {
     seat.place.join("socket")
 }
 

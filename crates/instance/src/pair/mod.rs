@@ -45,8 +45,10 @@ use galera::Galera;
 use ground::{Ground, Seat};
 use guard::Guard;
 use network::Network;
+use processes::Member;
 use replicas::Replicas;
 use streaming::Streaming;
+use watch::Watched;
 
 pub(crate) use ground::end_all;
 
@@ -93,7 +95,7 @@ pub enum Part {
     Server,
     /// The server and what keeps it, as a machine that hangs.
     Node,
-    /// What receives the log of the primary; only PostgreSQL has a process for it.
+    /// What receives the log of the primary: a process of PostgreSQL, and of MariaDB that replicates a thread, which is ended and begun again.
     WalReceiver,
 }
 
@@ -178,9 +180,7 @@ impl Pair {
 
     /// What each node is now, the witness last. Nodes that do not answer are no primaries; that takes up to 3 s each.
     pub fn nodes(&mut self) -> Vec<Node> {
-        let writing: Vec<bool> = (0..self.ground.nodes.len())
-            .map(|number| self.cluster.accepts_writes(&self.ground, number))
-            .collect();
+        let writing = self.cluster.writers(&self.ground);
         let (cluster, ground) = (&self.cluster, &mut self.ground);
         let mut all: Vec<Node> = Vec::new();
         for (seat, is_primary) in ground.nodes.iter_mut().zip(writing) {
@@ -194,13 +194,12 @@ impl Pair {
         all
     }
 
-    /// The nodes that take writes now, by their names: one, or none while the pair fails over. Two are a split brain, but of Galera, all of
-    /// whose nodes write to one cluster: there it is the first that is a member.
+    /// The nodes that take writes now, by their names: one, or none while the pair fails over. Two are a split brain. Of Galera, all of
+    /// whose nodes take writes, it is the one whose clients these are.
     #[must_use]
     pub fn primaries(&self) -> Vec<String> {
-        let numbers = 0..self.ground.nodes.len();
-        let writing = numbers.filter(|&number| self.cluster.accepts_writes(&self.ground, number));
-        writing.map(|number| self.ground.nodes[number].name.to_owned()).collect()
+        let writing = self.ground.nodes.iter().zip(self.cluster.writers(&self.ground));
+        writing.filter(|(_, writes)| *writes).map(|(seat, _)| seat.name.to_owned()).collect()
     }
 
     /// The node that takes writes now; none while the pair fails over.
@@ -269,12 +268,11 @@ impl Pair {
         }
     }
 
-    /// What looks at its nodes from any thread, whatever is done to them meanwhile; of PostgreSQL's alone.
+    /// What looks at its nodes from any thread, whatever is done to them meanwhile.
     #[must_use]
-    pub fn watch(&self) -> Option<Watch> {
-        let psql = self.cluster.psql()?;
-        let nodes = self.ground.nodes.iter().map(|seat| (seat.name, seat.port)).collect();
-        Some(Watch::new(psql, nodes, self.kind))
+    pub fn watch(&self) -> Watch {
+        let node = |seat: &Seat| Watched { name: seat.name, port: seat.port, socket: mariadb::socket(seat) };
+        Watch::new(self.cluster.watch(), self.ground.nodes.iter().map(node).collect())
     }
 
     /// What each node is, in one line, by whoever knows it best.
@@ -336,15 +334,34 @@ impl Pair {
     /// # Errors
     /// There is no such node, or nothing of that part runs.
     pub fn freeze(&mut self, node: &str, part: Part) -> Result<(), InstanceError> {
+        if part == Part::WalReceiver && self.hold_receiver(node, true)? {
+            return Ok(());
+        }
         self.signal_part(node, part, "freeze", Signal::STOP)
     }
 
-    /// Lets it go on.
+    /// Lets it go on. A receiver may be gone by then: its node has taken over, or was started anew.
     ///
     /// # Errors
     /// As there.
     pub fn thaw(&mut self, node: &str, part: Part) -> Result<(), InstanceError> {
+        if part == Part::WalReceiver {
+            if self.hold_receiver(node, false)? {
+                return Ok(());
+            }
+            let number = self.number(node)?;
+            let seat = &mut self.ground.nodes[number];
+            let pid = self.cluster.server_pid(seat);
+            if wal_receiver(seat, pid)?.is_none() {
+                return Ok(());
+            }
+        }
         self.signal_part(node, part, "thaw", Signal::CONT)
+    }
+
+    fn hold_receiver(&mut self, node: &str, is_held: bool) -> Result<bool, InstanceError> {
+        let number = self.number(node)?;
+        self.cluster.hold_receiver(&self.ground, number, is_held)
     }
 
     fn signal_part(
@@ -366,10 +383,8 @@ impl Pair {
                 processes::signal_all(&seat.data(), signal)
             }
             Part::WalReceiver => {
-                let members = processes::below(&seat.data())?;
-                let found =
-                    members.into_iter().find(|one| Some(one.parent) == pid && is_wal_receiver(one.pid));
-                processes::signal(&[found.ok_or_else(not_running)?], signal)
+                let found = wal_receiver(seat, pid)?.ok_or_else(not_running)?;
+                processes::signal(&[found], signal)
             }
         }
     }
@@ -572,6 +587,13 @@ fn node_of(seat: &mut Seat, server_pid: Option<u32>, is_primary: bool, is_witnes
 
 fn not_running(action: &'static str, what: &'static str, node: &str) -> InstanceError {
     PairError::NotRunning { action, what, node: node.to_owned() }.into()
+}
+
+/// The process of a PostgreSQL, whose first process is given, that receives the log of the primary.
+fn wal_receiver(seat: &Seat, server_pid: Option<u32>) -> Result<Option<Member>, InstanceError> {
+    let members = processes::below(&seat.data())?;
+    let is_it = |one: &Member| Some(one.parent) == server_pid && is_wal_receiver(one.pid);
+    Ok(members.into_iter().find(is_it))
 }
 
 /// As PostgreSQL calls its processes: `postgres: walreceiver streaming 0/3000148`.

@@ -48,6 +48,12 @@ fn parent_without_terminal(stat: &str) -> Option<u32> {
     fields.get(1)?.parse().ok()
 }
 
+/// Whether a process was stopped by a signal.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+}
+
 /// Signals one that still stands where it stood. Its number may be another's by now: then it gets nothing.
 fn signal_one(one: &Member, signal: Signal) -> Result<(), InstanceError> {
     let Some(handle) = Handle::open(one.pid)? else { return Ok(()) };

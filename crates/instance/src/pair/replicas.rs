@@ -2,13 +2,15 @@
 //! is told to. <https://mariadb.com/kb/en/gtid/>
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::ask::{DONE_WITHIN, LOOK_WITHIN};
+use super::ask::{DONE_WITHIN, LOOK_WITHIN, MariaDbClient};
 use super::cluster::Cluster;
 use super::error::PairError;
 use super::ground::{Ground, Seat};
-use super::mariadb::{Programs, stop, url_of};
+use super::mariadb::{Programs, socket, stop, url_of};
+use super::watch::Asked;
 use crate::InstanceError;
 use crate::server::{PASSWORD, STOPS_WITHIN, USER};
 
@@ -23,11 +25,22 @@ pub(crate) struct Replicas {
     /// leader does not, and begins anew.
     terms: u32,
     followed: [u32; 2],
+    /// The server id of each node, and the last that was given: one that begins anew gets another, since it would pass over all that it wrote
+    /// itself in an earlier life.
+    ids: [u32; 2],
+    last_id: u32,
 }
 
 impl Replicas {
     pub(crate) fn new() -> Result<Self, InstanceError> {
-        Ok(Self { programs: Programs::find()?, leader: 0, terms: 0, followed: [0; 2] })
+        Ok(Self {
+            programs: Programs::find()?,
+            leader: 0,
+            terms: 0,
+            followed: [0; 2],
+            ids: [1, 0],
+            last_id: 1,
+        })
     }
 
     pub(crate) fn look() -> Result<(), InstanceError> {
@@ -37,7 +50,7 @@ impl Replicas {
     fn run(&self, ground: &mut Ground, number: usize) -> Result<(), InstanceError> {
         let read_only = u8::from(number != self.leader);
         let own = [
-            format!("--server-id={}", number + 1),
+            format!("--server-id={}", self.ids[number]),
             "--log-bin=binlog".to_owned(),
             "--log-slave-updates=1".to_owned(),
             // What the binary log does not have after a crash is taken back, whatever was acknowledged.
@@ -65,6 +78,8 @@ impl Replicas {
 
     /// Makes a node anew, which then gets all from the leader's binary log.
     fn make_anew(&mut self, ground: &mut Ground, number: usize) -> Result<(), InstanceError> {
+        self.last_id += 1;
+        self.ids[number] = self.last_id;
         ground.nodes[number].empty()?;
         self.programs.make_empty(ground, &ground.nodes[number])?;
         self.run(ground, number)?;
@@ -73,7 +88,7 @@ impl Replicas {
 
     /// What a follower says of itself.
     fn following(&self, seat: &Seat) -> Result<Following, InstanceError> {
-        self.programs.ask_of_row(seat, "SHOW SLAVE STATUS").map(|told| Following::of(&told))
+        Following::ask(self.programs.client(), (seat.name, &socket(seat)), LOOK_WITHIN)
     }
 
     /// Ends the leader once its follower has what it wrote, if that follows.
@@ -115,9 +130,20 @@ impl Replicas {
     }
 }
 
+/// Up to where a node that takes writes has written, if it is one.
+pub(super) fn leads_at(client: &MariaDbClient, at: (&str, &Path), limit: Duration) -> Option<String> {
+    let told = client.ask(at, "SELECT @@GLOBAL.read_only, @@GLOBAL.gtid_binlog_pos", limit).ok()?;
+    told.strip_prefix("0").map(|position| position.trim().to_owned())
+}
+
+/// The number of a transaction among all that were ever written: the last part of `0-1-7`. Nothing was written yet of an empty one.
+fn sequence(position: &str) -> u64 {
+    position.rsplit('-').next().and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
 /// Of `SHOW SLAVE STATUS`.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Following {
+pub(super) struct Following {
     receives: bool,
     applies: bool,
     received: String,
@@ -126,6 +152,20 @@ struct Following {
 }
 
 impl Following {
+    /// What a node says when it is asked by its socket.
+    pub(super) fn ask(
+        client: &MariaDbClient,
+        at: (&str, &Path),
+        limit: Duration,
+    ) -> Result<Self, InstanceError> {
+        client.ask_of_row(at, "SHOW SLAVE STATUS", limit).map(|told| Self::of(&told))
+    }
+
+    /// Whether it follows, and has received all that had been written up to a position. What it has received it has.
+    pub(super) fn has_received(&self, written: &str) -> bool {
+        self.receives && self.applies && sequence(&self.received) >= sequence(written)
+    }
+
     fn of(told: &str) -> Self {
         let value = |name: &str| {
             let lines = told.lines().filter_map(|line| line.trim().split_once(": "));
@@ -192,19 +232,15 @@ impl Cluster for Replicas {
         stop(seat)
     }
 
-    fn accepts_writes(&self, ground: &Ground, number: usize) -> bool {
-        let told = self.programs.ask(&ground.nodes[number], "SELECT @@GLOBAL.read_only", LOOK_WITHIN);
-        told.is_ok_and(|told| told == "0")
+    fn writers(&self, ground: &Ground) -> Vec<bool> {
+        let leads = |seat: &Seat| leads_at(self.programs.client(), (seat.name, &socket(seat)), LOOK_WITHIN);
+        ground.nodes.iter().map(|seat| leads(seat).is_some()).collect()
     }
 
     fn is_redundant(&self, ground: &Ground) -> Result<bool, InstanceError> {
         let leader = &ground.nodes[self.leader];
         let written = self.programs.ask(leader, "SELECT @@GLOBAL.gtid_binlog_pos", LOOK_WITHIN)?;
-        let following = self.following(&ground.nodes[1 - self.leader])?;
-        // It may be busy with what was written long ago.
-        Ok(following.receives
-            && following.applies
-            && (following.received == written || following.has_applied_all()))
+        Ok(self.following(&ground.nodes[1 - self.leader])?.has_received(&written))
     }
 
     fn state(&self, ground: &Ground) -> String {
@@ -238,6 +274,25 @@ impl Cluster for Replicas {
         self.lead(ground, number)
     }
 
+    fn watch(&self) -> Asked {
+        Asked::Replicas(self.programs.client().clone())
+    }
+
+    /// What receives is a thread here. One that leads has none any more.
+    fn hold_receiver(
+        &mut self,
+        ground: &Ground,
+        number: usize,
+        is_held: bool,
+    ) -> Result<bool, InstanceError> {
+        if number == self.leader {
+            return Ok(true);
+        }
+        let what = if is_held { "STOP SLAVE IO_THREAD" } else { "START SLAVE IO_THREAD" };
+        self.programs.ask(&ground.nodes[number], what, DONE_WITHIN)?;
+        Ok(true)
+    }
+
     fn settings(&self, ground: &Ground) -> Result<Vec<(String, String)>, InstanceError> {
         let leader = &ground.nodes[self.leader];
         let mut all = Vec::new();
@@ -269,5 +324,10 @@ mod tests {
         let following = Following::of(told);
         assert!(!following.receives && following.has_applied_all() && following.received == "0-1-7");
         assert_eq!(Following::of(""), Following::default());
+        let follows = Following { receives: true, ..following };
+        assert!(
+            follows.has_received("0-1-7") && follows.has_received("0-2-6") && !follows.has_received("0-1-10")
+        );
+        assert!(follows.has_received(""), "nothing was written yet");
     }
 }

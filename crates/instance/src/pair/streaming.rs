@@ -13,6 +13,8 @@ use super::error::PairError;
 use super::ground::{Ground, Seat};
 use super::options::PairKind;
 use super::postgres::{Programs, server_pid, url_of};
+use super::watch::Asked;
+use super::{processes, wal_receiver};
 use crate::directory::give_to;
 use crate::postgres::postmaster_of;
 use crate::server::{PASSWORD, STARTS_WITHIN, STOPS_WITHIN, USER};
@@ -27,6 +29,8 @@ const STANDBY: &str = "standby.signal";
 pub(crate) struct Streaming {
     programs: Programs,
     names: &'static [&'static str],
+    /// Whether a commit waits for a standby.
+    is_synchronous: bool,
     /// Ours, before those of a user.
     settings: &'static [(&'static str, &'static str)],
     /// Number of the node that the others are to follow.
@@ -48,7 +52,9 @@ impl Streaming {
             PairKind::Async | PairKind::Sync => (&["node1", "node2"], &[("synchronous_commit", "local")]),
         };
         let programs = Programs::of(Self::look()?, ground.home.path());
-        Ok(Self { programs, names, settings, leader: 0, terms: 0, followed: vec![0; names.len()] })
+        let is_synchronous = kind != PairKind::Async;
+        let followed = vec![0; names.len()];
+        Ok(Self { programs, names, is_synchronous, settings, leader: 0, terms: 0, followed })
     }
 
     /// The directory of the programs.
@@ -163,17 +169,31 @@ impl Streaming {
     }
 
     fn lead(&mut self, ground: &Ground, number: usize) -> Result<(), InstanceError> {
-        let limit = DONE_WITHIN.as_secs();
         let seat = &ground.nodes[number];
-        let told = self.ask(seat, &format!("SELECT pg_promote(true, {limit})"), DONE_WITHIN + LOOK_WITHIN)?;
-        if told != "t" {
-            let why = format!("{} did not become a primary within {limit} s", seat.name);
-            return Err(PairError::NoSwitchover { action: "promote", why }.into());
+        let has_ended = end_held_receiver(seat)?;
+        let deadline = Instant::now() + STARTS_WITHIN;
+        loop {
+            match self.promote_once(seat) {
+                Ok(()) => break,
+                // It begins anew, and the answer may have been lost with the session.
+                Err(_) if has_ended && self.programs.accepts_writes(seat) => break,
+                Err(_) if has_ended && Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+                Err(error) => return Err(error),
+            }
         }
         self.leader = number;
         self.terms += 1;
         self.followed[number] = self.terms;
         Ok(())
+    }
+
+    fn promote_once(&self, seat: &Seat) -> Result<(), InstanceError> {
+        let limit = DONE_WITHIN.as_secs();
+        let told = self.ask(seat, &format!("SELECT pg_promote(true, {limit})"), DONE_WITHIN + LOOK_WITHIN)?;
+        let why = || format!("{} did not become a primary within {limit} s", seat.name);
+        (told == "t")
+            .then_some(())
+            .ok_or_else(|| PairError::NoSwitchover { action: "promote", why: why() }.into())
     }
 
     /// Has a node that has nothing which the leader has not follow it from now on.
@@ -187,6 +207,16 @@ impl Streaming {
         let forget = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active";
         self.ask(&ground.nodes[number], forget, DONE_WITHIN).map(drop)
     }
+}
+
+/// A promotion waits for the end of what receives the log, and what stands still does not end when it is asked to: it is killed, and the
+/// server begins anew with what it has written. Whether that was done.
+fn end_held_receiver(seat: &Seat) -> Result<bool, InstanceError> {
+    let pid = server_pid(seat);
+    let held = wal_receiver(seat, pid)?.filter(|one| processes::is_stopped(one.pid));
+    let Some(held) = held else { return Ok(false) };
+    processes::signal(&[held], Signal::KILL)?;
+    Ok(true)
 }
 
 impl Cluster for Streaming {
@@ -236,8 +266,8 @@ impl Cluster for Streaming {
         ground.nodes.iter_mut().try_for_each(|seat| self.stop_seat(seat))
     }
 
-    fn accepts_writes(&self, ground: &Ground, number: usize) -> bool {
-        self.programs.accepts_writes(&ground.nodes[number])
+    fn writers(&self, ground: &Ground) -> Vec<bool> {
+        ground.nodes.iter().map(|seat| self.programs.accepts_writes(seat)).collect()
     }
 
     fn is_redundant(&self, ground: &Ground) -> Result<bool, InstanceError> {
@@ -281,8 +311,8 @@ impl Cluster for Streaming {
         self.programs.settings(&ground.nodes[self.leader], "postgres", condition)
     }
 
-    fn psql(&self) -> Option<super::ask::Psql> {
-        Some(self.programs.psql.clone())
+    fn watch(&self) -> Asked {
+        Asked::Postgres { psql: self.programs.psql.clone(), is_synchronous: self.is_synchronous }
     }
 
     fn url(&self, ground: &Ground) -> String {

@@ -1,9 +1,12 @@
-//! Looks at the nodes of a pair of PostgreSQL while others break it: each node is asked on its own, so that one that hangs holds up nobody.
+//! Looks at the nodes of a pair while others break it: each node is asked on its own, so that one that hangs holds up nobody.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use super::PairKind;
-use super::ask::Psql;
+use super::ask::{MariaDbClient, Psql};
+use super::{galera, replicas};
 
 /// What is looked at again and again is asked anew soon.
 const LOOK_WITHIN: Duration = Duration::from_secs(1);
@@ -11,65 +14,129 @@ const LOOK_WITHIN: Duration = Duration::from_secs(1);
 /// Looks at the nodes of a pair.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    psql: Psql,
-    /// Names and ports.
-    nodes: Vec<(&'static str, u16)>,
-    /// Whether a commit waits for one that stands by.
-    is_synchronous: bool,
+    by: Asked,
+    nodes: Vec<Watched>,
+}
+
+/// Who is asked, and what.
+#[derive(Clone, Debug)]
+pub(super) enum Asked {
+    /// PostgreSQL, of which a commit may wait for one that stands by.
+    Postgres { psql: Psql, is_synchronous: bool },
+    /// Nodes of Galera, with the number of the one that was written to last.
+    Galera { client: MariaDbClient, writer: Arc<AtomicUsize> },
+    /// MariaDB that replicates.
+    Replicas(MariaDbClient),
+}
+
+/// Where a node is asked.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    pub(super) name: &'static str,
+    pub(super) port: u16,
+    /// Of MariaDB.
+    pub(super) socket: PathBuf,
 }
 
 /// How the nodes of a pair stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Those that take writes, by their names.
+    /// Those that take writes, by their names; of Galera, all of whose nodes take them, the one that is written to.
     pub primaries: Vec<String>,
     /// Whether all others follow the one that takes writes, as closely as they are to.
     pub is_redundant: bool,
 }
 
 impl Watch {
-    pub(super) fn new(psql: Psql, nodes: Vec<(&'static str, u16)>, kind: PairKind) -> Self {
-        Self { psql, nodes, is_synchronous: kind != PairKind::Async }
+    pub(super) fn new(by: Asked, nodes: Vec<Watched>) -> Self {
+        Self { by, nodes }
     }
 
     /// Looks. Who does not answer within a second takes no writes.
     #[must_use]
     pub fn look(&self) -> Seen {
-        let answers: Vec<Option<String>> = std::thread::scope(|scope| {
-            let asked = self.nodes.iter().map(|node| {
-                std::thread::Builder::new()
-                    .name("watch".to_owned())
-                    .spawn_scoped(scope, || self.ask(*node))
-                    .ok()
-            });
-            let asked: Vec<_> = asked.collect();
-            asked.into_iter().map(|thread| thread?.join().ok().flatten()).collect()
-        });
+        match &self.by {
+            Asked::Postgres { psql, is_synchronous } => self.look_at_postgres(psql, *is_synchronous),
+            Asked::Galera { client, writer } => {
+                let members =
+                    self.of_each(|node| galera::Member::ask(client, node.place(), LOOK_WITHIN).ok());
+                let primary = galera::writer_of(&members, writer);
+                let primaries =
+                    primary.map(|number| self.nodes[number].name.to_owned()).into_iter().collect();
+                Seen { primaries, is_redundant: galera::is_whole(&members) }
+            }
+            Asked::Replicas(client) => self.look_at_replicas(client),
+        }
+    }
+
+    fn look_at_postgres(&self, psql: &Psql, is_synchronous: bool) -> Seen {
+        let answers = self.of_each(|node| ask_postgres(psql, (node.name, node.port)));
         let followers: Vec<(&str, &str)> = self
             .nodes
             .iter()
             .zip(&answers)
-            .filter_map(|((name, _), answer)| Some((*name, answer.as_deref()?.strip_prefix("t|")?)))
+            .filter_map(|(node, answer)| Some((node.name, answer.as_deref()?.strip_prefix("t|")?)))
             .collect();
-        let is_redundant = followers.first().is_some_and(|(_, followers)| self.is_followed(followers));
+        let is_redundant = followers
+            .first()
+            .is_some_and(|(_, followers)| is_followed(followers, self.nodes.len(), is_synchronous));
         Seen { primaries: followers.iter().map(|(name, _)| (*name).to_owned()).collect(), is_redundant }
     }
 
-    /// `t|1|1` of one that takes writes: how many follow it, and how many of these it waits for.
-    fn ask(&self, node: (&str, u16)) -> Option<String> {
-        const ASKED: &str = "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off', count(*), \
-                             count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication \
-                             WHERE state = 'streaming' AND application_name <> 'pg_basebackup'";
-        self.psql.ask(node, "postgres", ASKED, LOOK_WITHIN).ok()
+    /// Who leads is asked first, so that what follows has had the time to receive what was written then.
+    fn look_at_replicas(&self, client: &MariaDbClient) -> Seen {
+        let positions = self.of_each(|node| replicas::leads_at(client, node.place(), LOOK_WITHIN));
+        let leading: Vec<(&Watched, &String)> = self
+            .nodes
+            .iter()
+            .zip(&positions)
+            .filter_map(|(node, position)| Some((node, position.as_ref()?)))
+            .collect();
+        let primaries = leading.iter().map(|(node, _)| node.name.to_owned()).collect();
+        let [(leader, written)] = leading.as_slice() else { return Seen { primaries, is_redundant: false } };
+        let follows = |node: &Watched| {
+            let following = replicas::Following::ask(client, node.place(), LOOK_WITHIN);
+            following.is_ok_and(|following| following.has_received(written))
+        };
+        let is_redundant = self.nodes.iter().all(|node| node.name == leader.name || follows(node));
+        Seen { primaries, is_redundant }
     }
 
-    fn is_followed(&self, followers: &str) -> bool {
-        let counts = followers
-            .split_once('|')
-            .and_then(|(all, awaited)| Some((all.parse().ok()?, awaited.parse().ok()?)));
-        let Some((all, awaited)): Option<(usize, usize)> = counts else { return false };
-        all + 1 >= self.nodes.len() && (awaited > 0 || !self.is_synchronous)
+    /// What each node says, all of them at once.
+    fn of_each<T: Send>(&self, ask: impl Fn(&Watched) -> Option<T> + Sync) -> Vec<Option<T>> {
+        std::thread::scope(|scope| {
+            let ask = &ask;
+            let asked = self.nodes.iter().map(|node| {
+                std::thread::Builder::new()
+                    .name("watch".to_owned())
+                    .spawn_scoped(scope, move || ask(node))
+                    .ok()
+            });
+            let asked: Vec<_> = asked.collect();
+            asked.into_iter().map(|thread| thread?.join().ok().flatten()).collect()
+        })
     }
+}
+
+impl Watched {
+    fn place(&self) -> (&str, &std::path::Path) {
+        (self.name, &self.socket)
+    }
+}
+
+/// `t|1|1` of one that takes writes: how many follow it, and how many of these it waits for.
+fn ask_postgres(psql: &Psql, node: (&str, u16)) -> Option<String> {
+    const ASKED: &str = "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off', count(*), \
+                         count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication \
+                         WHERE state = 'streaming' AND application_name <> 'pg_basebackup'";
+    psql.ask(node, "postgres", ASKED, LOOK_WITHIN).ok()
+}
+
+fn is_followed(followers: &str, nodes: usize, is_synchronous: bool) -> bool {
+    let counts =
+        followers.split_once('|').and_then(|(all, awaited)| Some((all.parse().ok()?, awaited.parse().ok()?)));
+    let Some((all, awaited)): Option<(usize, usize)> = counts else { return false };
+    all + 1 >= nodes && (awaited > 0 || !is_synchronous)
 }
 
 #[cfg(test)]
@@ -78,18 +145,11 @@ mod tests {
 
     #[test]
     fn a_primary_is_followed_if_all_others_stream_and_a_commit_waits_where_it_is_to() {
-        let watch = |kind, nodes: usize| {
-            let psql = Psql { program: "psql".into(), sockets: "/".into() };
-            Watch::new(psql, vec![("node", 1); nodes], kind)
-        };
-        let sync = watch(PairKind::Sync, 2);
         assert_eq!(
-            ["1|1", "1|0", "0|0", "soon"].map(|told| sync.is_followed(told)),
+            ["1|1", "1|0", "0|0", "soon"].map(|told| is_followed(told, 2, true)),
             [true, false, false, false]
         );
-        assert!(watch(PairKind::Async, 2).is_followed("1|0"));
-        assert!(
-            watch(PairKind::Quorum, 3).is_followed("2|2") && !watch(PairKind::Quorum, 3).is_followed("1|1")
-        );
+        assert!(is_followed("1|0", 2, false));
+        assert!(is_followed("2|2", 3, true) && !is_followed("1|1", 3, true));
     }
 }

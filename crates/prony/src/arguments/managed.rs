@@ -30,8 +30,8 @@ pub(crate) struct Managed {
     #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
     pub(crate) instances: Option<u32>,
 
-    /// Others that stand by, of PostgreSQL: sync (one that takes over by itself, by pg_auto_failover), async (one that follows) or quorum (two,
-    /// of which one must have a commit)
+    /// Others that stand by, of PostgreSQL and MariaDB: sync (one that takes over by itself, by pg_auto_failover or Galera), async (one that
+    /// follows) or, of PostgreSQL, quorum (two, of which one must have a commit)
     #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = pairs())]
     pub(crate) pair: Option<Pair>,
 
@@ -40,7 +40,7 @@ pub(crate) struct Managed {
     pub(crate) failover: Option<Failover>,
 
     /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
-    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s" or "cut for 5s at 20s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
+    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s", "promote at 20s" or "cut for 5s at 20s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
     #[arg(long, value_name = "FAULT", help_heading = HEADING)]
     pub(crate) fault: Vec<Fault>,
 

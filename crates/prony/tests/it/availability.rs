@@ -116,6 +116,77 @@ fn a_node_of_a_pair_is_killed_and_what_it_acknowledged_is_there() {
     assert!(trial["servers"][0]["pair"].as_str().unwrap().contains("sync"), "{:#}", trial["servers"]);
 }
 
+const HISTORIAN: [&str; 7] = ["historian", "--rate", "500", "--screens", "0", "--warm-up", "500ms"];
+
+/// Rows that were acknowledged, and those of them that were there in the end.
+fn rows(trial: &Value) -> [u64; 2] {
+    ["rows_expected", "rows_found"].map(|name| trial["outcome"][name].as_u64().unwrap())
+}
+
+/// Its address has both nodes, and all of its sessions go to the one that is left.
+#[test]
+fn a_node_of_galera_is_killed_and_what_it_acknowledged_is_on_the_other() {
+    let bench = Workbench::new();
+    let pair = [
+        "--managed",
+        "mariadb",
+        "--pair",
+        "sync",
+        "--setting",
+        "innodb_buffer_pool_size=64M",
+        "--duration",
+        "14s",
+        "--fault",
+        "kill-node for 1s at 1s",
+    ];
+    let ran = bench.run(&[&HISTORIAN[..], &pair].concat());
+    let trial = trial(&bench, &ran);
+    let [begun_s, broken_s, mended_s] = done(&trial);
+    assert!(mended_s - broken_s >= 1.0 && begun_s >= 1.0, "{trial:#}");
+    let fault = &trial["faults"][0];
+    assert_eq!((fault["of"].as_str(), fault["took_writes"].as_bool()), (Some("node1"), Some(true)));
+    let [expected, found] = rows(&trial);
+    assert!(expected > 0 && found >= expected, "{:#}", trial["outcome"]);
+    let server = &trial["servers"][0];
+    assert_eq!(server["pair"], "sync (Galera with an arbitrator, with its own timeouts)");
+    assert_eq!(server["address"].as_str().unwrap().split(',').count(), 2, "{server:#}");
+    let settings = server["pair_settings"].as_array().unwrap();
+    let is_told = |name: &str, value: &str| {
+        settings.iter().any(|setting| setting["name"] == name && setting["value"] == value)
+    };
+    assert!(is_told("evs.suspect_timeout", "PT5S"), "{settings:?}");
+}
+
+/// The check is known to be able to fail: what was acknowledged while the standby received nothing is on no node that is left.
+#[test]
+fn a_standby_that_takes_over_without_all_of_the_log_loses_what_was_acknowledged() {
+    for (engine, pair) in
+        [("postgres", "async (streaming replication)"), ("mariadb", "async (replication by GTID)")]
+    {
+        let bench = Workbench::new();
+        let faults = ["--fault", "freeze-receiver for 3s at 1s", "--fault", "promote at 3s"];
+        let managed = ["--managed", engine, "--pair", "async", "--duration", "6s"];
+        let ran = bench.run(&[&HISTORIAN[..], &managed, &faults].concat()).ended_with(1);
+        let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+        assert_eq!(
+            (trial["state"].as_str(), trial["servers"][0]["pair"].as_str()),
+            (Some("failed"), Some(pair))
+        );
+        for fault in trial["faults"].as_array().unwrap() {
+            assert_eq!(fault["failed"], Value::Null, "{fault:#}");
+        }
+        let [expected, found] = rows(&trial);
+        assert!(found < expected, "{engine}: {:#}\n{}", trial["outcome"], ran.stderr);
+        let promoted = &trial["faults"][1];
+        assert_eq!((promoted["of"].as_str(), promoted["took_writes"].as_bool()), (Some("node1"), Some(true)));
+        let report = bench.run(&["report", "latest", "--json"]).json();
+        let availability = report["availability"].as_array().unwrap();
+        let promotion = availability.iter().find(|one| one["fault"] == "promote at 3s").unwrap();
+        assert_eq!(promotion["lost_in"].as_u64(), Some(1), "{promotion:#}");
+        assert_eq!(promotion["lost"].as_u64(), Some(expected - found), "{promotion:#}");
+    }
+}
+
 /// The same audit finds nothing and something: it is known to be able to fail.
 #[test]
 fn what_was_not_synced_is_lost_with_the_power_and_what_was_is_there() {
@@ -183,6 +254,7 @@ fn what_cannot_be_broken_is_refused_before_anything_is_started() {
     for (fault, told) in [
         ("freeze at 1s", "for how long"),
         ("switchover at 1s", "needs another node"),
+        ("promote at 1s", "needs another node"),
         ("cut for 1s at 1s", "needs another node"),
         ("clock for 1s at 1s", "needs to be told by how much"),
         ("freeze by 1s for 1s at 1s", "has no measure"),
@@ -192,6 +264,15 @@ fn what_cannot_be_broken_is_refused_before_anything_is_started() {
     ] {
         let refused = bench.run(&[&REGISTER[..], &["--fault", fault]].concat()).ended_with(2).stderr;
         assert!(refused.contains(told), "{fault}: {refused}");
+    }
+    for (pair, told) in [
+        (&["mariadb", "--pair", "quorum"][..], "of which MariaDB has none"),
+        (&["mysql", "--pair", "sync"], "is started of PostgreSQL and MariaDB alone"),
+        (&["mariadb", "--pair", "sync", "--fault", "promote at 1s"], "this one decides itself"),
+    ] {
+        let asked = [&HISTORIAN[..], &["--duration", "6s", "--managed"], pair].concat();
+        let refused = bench.run(&asked).ended_with(2).stderr;
+        assert!(refused.contains(told), "{pair:?}: {refused}");
     }
     let told = bench.run(&[&REGISTER[..], &["--fault", "soon"]].concat()).ended_with(2).stderr;
     assert!(told.contains("kill at 20s"), "{told}");

@@ -635,6 +635,8 @@ fn studies_of_availability_tell_what_stands_by_and_what_is_broken_before_anythin
         ("availability-single", "breaks it: restart at 20s..40s"),
         ("availability-sync", "pair = sync (pg_auto_failover, tuned)"),
         ("availability-async", "breaks it: kill-node of standby for 15s at 20s..30s"),
+        ("availability-async", "breaks it: promote for 15s at 20s..30s"),
+        ("availability-galera", "pair = sync (Galera with an arbitrator, tuned)"),
         ("availability-receiver", "breaks it: freeze-receiver for 15s at 20s..30s"),
         ("availability-synchrony", "pair = quorum (streaming replication)"),
     ] {

@@ -43,6 +43,7 @@ impl OneServer {
             | FaultKind::Isolate
             | FaultKind::Delay
             | FaultKind::Switchover
+            | FaultKind::Promote
             | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of one server")
             }
@@ -68,6 +69,7 @@ impl OneServer {
             | FaultKind::Isolate
             | FaultKind::Delay
             | FaultKind::Switchover
+            | FaultKind::Promote
             | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of one server")
             }
@@ -140,6 +142,8 @@ impl Breaks for Nodes {
             FaultKind::FreezeReceiver => pair.freeze(&node, Part::WalReceiver),
             FaultKind::Restart => pair.stop(),
             FaultKind::Switchover => pair.switchover(),
+            // Who is gone is replaced by whoever has the most of what it wrote.
+            FaultKind::Promote => pair.kill_node(&node).and_then(|()| pair.switchover()),
             FaultKind::Cut => pair.cut(&node, true),
             FaultKind::Isolate => pair.cut(&node, false),
             FaultKind::Delay => pair.delay(&node, fault.by.map(|by| Duration::from_nanos(by.by.ns))),
@@ -163,8 +167,8 @@ impl Breaks for Nodes {
         };
         let mended = match &fault.what {
             // A keeper starts it again by itself.
-            FaultKind::Kill | FaultKind::KillNode if runs(pair) => Ok(()),
-            FaultKind::Kill | FaultKind::KillNode => pair.restart_node(&node),
+            FaultKind::Kill | FaultKind::KillNode | FaultKind::Promote if runs(pair) => Ok(()),
+            FaultKind::Kill | FaultKind::KillNode | FaultKind::Promote => pair.restart_node(&node),
             FaultKind::Freeze => pair.thaw(&node, Part::Server),
             FaultKind::FreezeReceiver => pair.thaw(&node, Part::WalReceiver),
             FaultKind::Restart => pair.start_again(),

@@ -387,7 +387,7 @@ impl StartedServers {
     pub(crate) fn breaks(&self, server: &StartedServer) -> Option<Broken> {
         let running = &self.servers[self.position(server)?];
         let shared = Arc::clone(&running.instance);
-        let watch = locked(&shared).pair().and_then(|pair| pair.watch());
+        let watch = locked(&shared).pair().map(|pair| pair.watch());
         let by: Arc<Mutex<dyn Breaks>> = match watch {
             Some(_) => Arc::new(Mutex::new(Nodes::new(shared))),
             None => Arc::new(Mutex::new(OneServer::new(shared))),

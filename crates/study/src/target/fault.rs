@@ -47,6 +47,8 @@ pub enum FaultKind {
     Restart,
     /// Another node takes the writes.
     Switchover,
+    /// The node that takes writes is ended by SIGKILL with what keeps it, and one that stands by takes over with what it has.
+    Promote,
     /// The volume of the data is filled.
     Fill,
     /// What its volume was not asked to keep is gone, as after a power cut.
@@ -74,7 +76,7 @@ pub enum FaultNode {
 
 impl FaultKind {
     /// Every one but commands.
-    pub const BUILT_IN: [Self; 13] = [
+    pub const BUILT_IN: [Self; 14] = [
         Self::Kill,
         Self::KillNode,
         Self::Freeze,
@@ -82,6 +84,7 @@ impl FaultKind {
         Self::Throttle,
         Self::Restart,
         Self::Switchover,
+        Self::Promote,
         Self::Fill,
         Self::PowerCut,
         Self::Cut,
@@ -101,6 +104,7 @@ impl FaultKind {
             Self::Throttle => "throttle",
             Self::Restart => "restart",
             Self::Switchover => "switchover",
+            Self::Promote => "promote",
             Self::Fill => "fill",
             Self::PowerCut => "power-cut",
             Self::Cut => "cut",
@@ -121,7 +125,7 @@ impl FaultKind {
     /// Whether it can last.
     #[must_use]
     pub fn takes_length(&self) -> bool {
-        self.needs_length() || matches!(self, Self::Kill | Self::KillNode | Self::PowerCut)
+        self.needs_length() || matches!(self, Self::Kill | Self::KillNode | Self::Promote | Self::PowerCut)
     }
 
     /// Whether it has to be told by how much.
@@ -145,7 +149,8 @@ impl FaultKind {
     /// Whether there must be another node.
     #[must_use]
     pub fn needs_pair(&self) -> bool {
-        matches!(self, Self::KillNode | Self::FreezeReceiver | Self::Switchover) || self.is_of_network()
+        matches!(self, Self::KillNode | Self::FreezeReceiver | Self::Switchover | Self::Promote)
+            || self.is_of_network()
     }
 }
 

@@ -3,7 +3,7 @@
 use load::Span;
 
 use super::fault::{Fault, FaultKind};
-use super::server::Server;
+use super::server::{Engine, Pair, Server};
 
 /// That a fault would outlast the load, if it would.
 pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
@@ -51,9 +51,36 @@ impl Server {
                     "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
                 )
             }
+            _ if self.impossible_of_pair(fault).is_some() => return self.impossible_of_pair(fault),
             _ if fault.node.is_some() && self.pair().is_none() => {
                 format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
             }
+            _ => return None,
+        })
+    }
+
+    /// That it cannot be done to such a kind of pair.
+    fn impossible_of_pair(&self, fault: &Fault) -> Option<String> {
+        let (what, pair) = (fault.what.name(), self.pair()?);
+        let is_galera = self.engine == Some(Engine::Mariadb) && pair == Pair::Sync;
+        Some(match &fault.what {
+            FaultKind::Promote if pair == Pair::Sync => format!(
+                "`{what}` is done to pairs of which nobody decides who takes over, and this one decides itself: ask for \"kill-node at 20s\", or \
+                 give pair = \"async\""
+            ),
+            FaultKind::Promote if !fault.is_of_primary() => {
+                format!(
+                    "`{fault}` names a node that stands by, which takes over and does not fail: leave it out"
+                )
+            }
+            FaultKind::FreezeReceiver if is_galera => format!(
+                "`{what}` needs what receives a log, and nodes of Galera receive none: ask for \"freeze of standby for 2s at 20s\", or give \
+                 pair = \"async\""
+            ),
+            built_in if is_galera && built_in.is_of_network() => format!(
+                "`{what}` cannot be done to nodes of Galera yet, which are all on loopback: ask for \"freeze of standby for 2s at 20s\", or give \
+                 pair = \"async\""
+            ),
             _ => return None,
         })
     }

@@ -442,17 +442,19 @@ impl Server {
     /// What stands by, who decides that it takes over, and how fast: `sync (pg_auto_failover, tuned)`.
     #[must_use]
     pub fn pair_in_words(&self) -> Option<String> {
-        let pair = self.pair()?;
+        let (pair, is_mariadb) = (self.pair()?, self.engine == Some(Engine::Mariadb));
         if pair != Pair::Sync {
-            return Some(format!("{} (streaming replication)", pair.name()));
+            let by = if is_mariadb { "replication by GTID" } else { "streaming replication" };
+            return Some(format!("{} ({by})", pair.name()));
         }
         let failover = match self.failover {
             Some(Failover::Tuned) => "tuned",
             Some(Failover::Default) | None => "with its own timeouts",
         };
+        let by = if is_mariadb { "Galera with an arbitrator" } else { "pg_auto_failover" };
         let timeouts = self.timeouts_as_text();
         let set = timeouts.iter().map(|(key, value)| format!(", {key} = {value}"));
-        Some(format!("{} (pg_auto_failover, {failover}{})", pair.name(), set.collect::<String>()))
+        Some(format!("{} ({by}, {failover}{})", pair.name(), set.collect::<String>()))
     }
 
     /// Its timeouts as texts, as the tool takes them.
@@ -516,8 +518,14 @@ impl Server {
             ),
             (
                 "pair",
-                is_pair && self.engine.is_some_and(|engine| engine != Engine::Postgres),
-                "can be measured of PostgreSQL alone so far: leave it out, or take engine = \"postgres\"",
+                is_pair && matches!(self.engine, Some(Engine::Mysql | Engine::Sqlserver)),
+                "is started of PostgreSQL and MariaDB alone: leave it out, or take engine = \"postgres\" or \"mariadb\"",
+            ),
+            (
+                "pair",
+                self.pair() == Some(Pair::Quorum) && self.engine == Some(Engine::Mariadb),
+                "is \"quorum\", of which MariaDB has none: give \"sync\" (Galera, where all nodes have what is acknowledged) or \"async\", or \
+                 take engine = \"postgres\"",
             ),
             (
                 "pair",
