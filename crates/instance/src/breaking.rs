@@ -65,6 +65,14 @@ impl Instance {
         Ok(group.throttle(iops)?)
     }
 
+    /// Has its clock differ from the machine's by so much, within a second.
+    ///
+    /// # Errors
+    /// It was started without a clock of its own.
+    pub fn set_clock(&mut self, difference_s: i64) -> Result<(), InstanceError> {
+        self.server()?.clock.as_ref().ok_or(InstanceError::NoClock)?.set(difference_s)
+    }
+
     /// Takes all the room that its user may have on the volume of its data.
     ///
     /// # Errors

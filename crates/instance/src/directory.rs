@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use ownership::MadeDirectory;
 
-use crate::placement::Placement;
+use crate::placement::{KnownPlacement, Placement};
+use crate::power::KnownDirectory;
 use crate::process::passable;
 use crate::user::User;
 use crate::{InstanceError, Options};
@@ -65,6 +66,14 @@ impl Directory {
 
     pub(crate) fn path(&self) -> &Path {
         self.home().path()
+    }
+
+    /// Lets go of all that is held of it, and removes nothing.
+    pub(crate) fn let_go(mut self) -> Result<KnownHome, InstanceError> {
+        let (home, user) = (KnownDirectory::of(&self.made)?, self.user);
+        let placement = std::mem::take(&mut self.placement).let_go()?;
+        self.keep();
+        Ok(KnownHome { home, placement, user })
     }
 
     /// Held.
@@ -127,6 +136,26 @@ impl Directory {
 
     fn give_away(&self, what: impl AsFd, path: &Path) -> Result<(), InstanceError> {
         give_to(self.user, what, path)
+    }
+}
+
+/// The directories of a server that nobody holds.
+#[derive(Debug)]
+pub(crate) struct KnownHome {
+    home: KnownDirectory,
+    placement: KnownPlacement,
+    user: Option<User>,
+}
+
+impl KnownHome {
+    /// Holds them again. What the server has said may be gone, and goes on then.
+    pub(crate) fn hold(&self) -> Result<Directory, InstanceError> {
+        let made = self.home.open()?;
+        let home = made.directory();
+        let log =
+            home.open_growing(OsStr::new(LOG)).map_err(InstanceError::file("open", home.path().join(LOG)))?;
+        let placement = self.placement.hold(home)?;
+        Ok(Directory { placement, made, user: self.user, log, is_kept: false })
     }
 }
 

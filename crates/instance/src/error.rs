@@ -62,6 +62,18 @@ pub enum InstanceError {
     /// Its devices were to be slowed down, and it has no group for that.
     #[error("its disks cannot be slowed down: it was started without a control group for them")]
     NotThrottled,
+    /// Its power was to be cut, and it lies on several volumes.
+    #[error(
+        "the power of a server is cut with that of its volume: have all of it on one, without a directory of its own for the log and \
+             without tablespaces"
+    )]
+    SeveralVolumes,
+    /// A clock was to jump that is everybody's.
+    #[error("its clock cannot jump: it was started with that of the machine")]
+    NoClock,
+    /// A laboratory does not do what it was asked for.
+    #[error("{0}")]
+    Lab(Box<crate::LabError>),
     /// A volume was to be filled that others use.
     #[error("{path} is on a volume of {total_mib} MiB, and only one of at most 4096 MiB is filled: give its data a small volume of its own, \
              such as `prony lab create` makes", path = path.display())]
@@ -207,6 +219,12 @@ fn because(log: &str) -> String {
     match last {
         [] => head,
         last => format!("{head}; the end of its log:\n{}", last.join("\n")),
+    }
+}
+
+impl From<crate::LabError> for InstanceError {
+    fn from(error: crate::LabError) -> Self {
+        Self::Lab(Box::new(error))
     }
 }
 

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use crate::clock::Clock;
 use crate::directory::Directory;
 use crate::process::{command, spawn};
 use crate::server::Server;
 use crate::user::User;
 use crate::{
-    Group, InstanceError, MariaDb, MySql, Options, Pair, PairError, Postgres, limits, mysql, program,
+    Group, InstanceError, MariaDb, MySql, Options, Pair, PairError, Postgres, limits, mysql, power, program,
 };
 
 /// What can be started.
@@ -84,6 +85,12 @@ impl Instance {
             }
         };
         program::setpriv()?;
+        if options.has_clock() {
+            Clock::look()?;
+        }
+        if options.loses_power() {
+            power::look(options)?;
+        }
         limits::enter_scope(options.limited())?;
         Server::new("", Directory::make(options, user)?, options).limit()
     }

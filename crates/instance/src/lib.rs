@@ -8,6 +8,7 @@
 
 mod breaking;
 mod clickhouse;
+mod clock;
 mod directory;
 mod error;
 mod instance;
@@ -21,6 +22,7 @@ mod pair;
 mod placement;
 mod port;
 mod postgres;
+mod power;
 mod process;
 mod program;
 mod proxy;
@@ -40,7 +42,8 @@ pub use mariadb::MariaDb;
 pub use mysql::MySql;
 pub use options::Options;
 pub use pair::{
-    Failover, Node, Pair, PairError, PairKind, PairOptions, Part, Seen, Timeout, TimeoutUnit, Watch,
+    Failover, NetworkNeed, Node, Pair, PairError, PairKind, PairOptions, Part, Seen, Timeout, TimeoutUnit,
+    Watch,
 };
 pub use postgres::Postgres;
 pub use proxy::Proxy;

@@ -14,9 +14,9 @@ const GREETING_WAIT: Duration = Duration::from_millis(20);
 
 /// Starts a server on its port and data, with options of its engine beside those of both, and waits until it answers.
 pub(crate) fn run(server: &mut Server, program: &Path, own: &[OsString]) -> Result<(), InstanceError> {
+    let mut command = server.command(program)?;
     let directory = &server.directory;
     let socket = directory.path().join("socket");
-    let mut command = server.command(program)?;
     command.arg("--no-defaults").args(redo_log(directory.placement.log())).args(own);
     for (name, value) in server.options.settings() {
         match directory.placement.log().filter(|_| matches!(name, "log_bin" | "log-bin")) {

@@ -13,6 +13,8 @@ pub struct Options {
     log_parent: Option<PathBuf>,
     tablespaces: BTreeMap<String, PathBuf>,
     limits: Limits,
+    has_clock: bool,
+    loses_power: bool,
     registered: Option<Registered>,
 }
 
@@ -73,6 +75,28 @@ impl Options {
         self
     }
 
+    /// Gives it a clock of its own that can jump ([`crate::Instance::set_clock`]).
+    #[must_use]
+    pub fn with_clock(mut self, has_clock: bool) -> Self {
+        self.has_clock = has_clock;
+        self
+    }
+
+    pub(crate) fn has_clock(&self) -> bool {
+        self.has_clock
+    }
+
+    /// Says that its power is to be cut ([`crate::Instance::cut_power`]), so that it is looked early whether that can be.
+    #[must_use]
+    pub fn losing_power(mut self, loses_power: bool) -> Self {
+        self.loses_power = loses_power;
+        self
+    }
+
+    pub(crate) fn loses_power(&self) -> bool {
+        self.loses_power
+    }
+
     pub(crate) fn limited(&self) -> &Limits {
         &self.limits
     }
@@ -97,7 +121,13 @@ impl Options {
 
     /// The same place with the settings and limits of another one.
     pub(crate) fn configured_as(&self, other: &Self) -> Self {
-        Self { settings: other.settings.clone(), limits: other.limits.clone(), ..self.clone() }
+        Self {
+            settings: other.settings.clone(),
+            limits: other.limits.clone(),
+            has_clock: other.has_clock,
+            loses_power: other.loses_power,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn parent(&self) -> PathBuf {

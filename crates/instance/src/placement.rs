@@ -7,6 +7,7 @@ use std::process::Stdio;
 use ownership::{Directory, MadeDirectory};
 
 use crate::directory::{DATA, give_to};
+use crate::power::KnownDirectory;
 use crate::process::{command, passable, spawn};
 use crate::user::User;
 use crate::{InstanceError, Options, program};
@@ -83,6 +84,16 @@ impl Placement {
         self.sync()
     }
 
+    /// What it is without holding it: all in the server's home.
+    pub(crate) fn let_go(self) -> Result<KnownPlacement, InstanceError> {
+        let known = |place: &Place| {
+            let template = place.template.as_ref().map(KnownDirectory::of).transpose()?;
+            Ok((place.what.clone(), KnownDirectory::of(&place.content)?, template))
+        };
+        let places = self.places.iter().map(known).collect::<Result<_, InstanceError>>()?;
+        Ok(KnownPlacement { places, user: self.user })
+    }
+
     /// Whether there is something to restore.
     pub(crate) fn is_saved(&self) -> bool {
         self.places.iter().all(|place| place.template.is_some())
@@ -99,7 +110,7 @@ impl Placement {
     }
 
     /// Waits until everything is on its volumes, so that nothing of it is written during a trial.
-    fn sync(&self) -> Result<(), InstanceError> {
+    pub(crate) fn sync(&self) -> Result<(), InstanceError> {
         for place in &self.places {
             let synced = rustix::fs::syncfs(place.content.directory());
             synced.map_err(|error| InstanceError::file("sync", place.path())(error.into()))?;
@@ -114,6 +125,30 @@ impl Placement {
             forget(place.content.directory()).map_err(InstanceError::file("read", place.path()))?;
         }
         Ok(())
+    }
+}
+
+/// The places of a server that nobody holds.
+#[derive(Debug)]
+pub(crate) struct KnownPlacement {
+    places: Vec<(String, KnownDirectory, Option<KnownDirectory>)>,
+    user: Option<User>,
+}
+
+impl KnownPlacement {
+    /// Holds them again, in the server's home.
+    pub(crate) fn hold(&self, home: &Directory) -> Result<Placement, InstanceError> {
+        let place = |(what, content, template): &(String, KnownDirectory, Option<KnownDirectory>)| {
+            Ok(Place {
+                what: what.clone(),
+                outer: None,
+                parent: home.clone(),
+                content: content.open()?,
+                template: template.as_ref().map(KnownDirectory::open).transpose()?,
+            })
+        };
+        let places = self.places.iter().map(place).collect::<Result<_, InstanceError>>()?;
+        Ok(Placement { places, user: self.user })
     }
 }
 

@@ -199,12 +199,17 @@ impl Postgres {
 
 /// What the kernel keeps of a killed server with its data in a directory.
 pub(crate) fn remove_shared_memory(data: &Path, segments: &[Segment]) {
-    for segment in segments {
-        let _ = segment.directory.remove(&segment.name, &segment.identity);
-    }
+    remove_segments(segments);
     let file = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     if let Some(id) = PidFile::of(&file).and_then(|file| file.shared_memory) {
         remove_of_system_v("-m", id);
+    }
+}
+
+/// Those that whoever was killed could not remove.
+pub(crate) fn remove_segments(segments: &[Segment]) {
+    for segment in segments {
+        let _ = segment.directory.remove(&segment.name, &segment.identity);
     }
 }
 
@@ -231,8 +236,8 @@ impl Drop for Postgres {
 }
 
 fn run(server: &mut Server, program: &Path) -> Result<(), InstanceError> {
-    let directory = &server.directory;
     let mut command = server.command(program)?;
+    let directory = &server.directory;
     command.arg("-D").arg(directory.data()).stdin(Stdio::null());
     for (name, value) in server.options.settings() {
         command.arg("-c").arg(format!("{name}={value}"));
@@ -293,9 +298,10 @@ pub(crate) fn segments_of(pid: u32) -> Vec<Segment> {
     files.iter().filter_map(|(path, inode)| segment(path, *inode)).collect()
 }
 
-/// Path and inode in a line of `/proc/PID/maps` (proc(5)), if it is of shared memory.
+/// Path and inode in a line of `/proc/PID/maps` (proc(5)), if it is of shared memory: PostgreSQL's, or a clock's that can jump.
 fn mapped_segment(line: &str) -> Option<(PathBuf, u64)> {
-    let path = &line[line.find("/dev/shm/PostgreSQL.")?..];
+    const KINDS: [&str; 3] = ["/dev/shm/PostgreSQL.", "/dev/shm/faketime_shm_", "/dev/shm/sem.faketime_sem_"];
+    let path = &line[KINDS.into_iter().find_map(|kind| line.find(kind))?..];
     let inode = line.split_whitespace().nth(4)?.parse().ok()?;
     Some((PathBuf::from(path), inode))
 }

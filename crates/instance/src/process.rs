@@ -1,6 +1,7 @@
 //! Processes of a server: started so that they die with us, signalled and awaited by handles that cannot mean another
 //! process.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
@@ -33,7 +34,7 @@ pub(crate) fn command_of(
     group: Option<&Group>,
     dies_with_us: bool,
 ) -> Result<Command, InstanceError> {
-    let mut command = entering(group)?;
+    let mut command = entering(group, None)?;
     if dies_with_us {
         command.args(["--pdeathsig", "KILL"]);
     } else {
@@ -45,14 +46,16 @@ pub(crate) fn command_of(
     Ok(command)
 }
 
-/// A command of a node of a pair: it has a session of its own, so that neither a terminal nor its end reach it.
+/// A command of a node of a pair, in its network namespace if it has one: it has a session of its own, so that neither a terminal nor
+/// its end reach it.
 pub(crate) fn command_in_session(
     program: &Path,
     user: Option<User>,
     group: Option<&Group>,
+    network: Option<&Path>,
     dies_with_us: bool,
 ) -> Result<Command, InstanceError> {
-    let mut command = entering(group)?;
+    let mut command = entering(group, network)?;
     if dies_with_us {
         command.args(["--pdeathsig", "KILL"]);
     }
@@ -61,14 +64,29 @@ pub(crate) fn command_in_session(
     Ok(command)
 }
 
-/// The way into a group, and through `setpriv`.
-fn entering(group: Option<&Group>) -> Result<Command, InstanceError> {
-    let setpriv = program::setpriv()?;
-    let Some(group) = group else { return Ok(Command::new(setpriv)) };
-    let (entrance, arguments) = group.entrance();
-    let mut command = Command::new(entrance);
-    command.args(arguments).arg(setpriv);
+/// The way into a group and a network namespace, and through `setpriv`.
+fn entering(group: Option<&Group>, network: Option<&Path>) -> Result<Command, InstanceError> {
+    let mut words: Vec<OsString> = Vec::new();
+    if let Some(group) = group {
+        let (entrance, arguments) = group.entrance();
+        words.push(entrance.into_os_string());
+        words.extend(arguments);
+    }
+    if let Some(network) = network {
+        words.push(program::nsenter()?.into_os_string());
+        words.push(argument_of("--net=", network));
+        words.push("--".into());
+    }
+    words.push(program::setpriv()?.into_os_string());
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     Ok(command)
+}
+
+fn argument_of(option: &str, path: &Path) -> OsString {
+    let mut argument = OsString::from(option);
+    argument.push(path);
+    argument
 }
 
 /// Ends what `setpriv` is told; the program comes next. Nothing of our own environment is passed on.

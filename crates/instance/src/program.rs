@@ -151,6 +151,37 @@ pub(crate) fn setsid() -> Result<PathBuf, InstanceError> {
     })
 }
 
+/// The program that enters a network namespace.
+pub(crate) fn nsenter() -> Result<PathBuf, InstanceError> {
+    in_path("nsenter").ok_or(InstanceError::NotInstalled {
+        program: "nsenter",
+        searched: "/usr/bin",
+        package: "util-linux",
+    })
+}
+
+/// A program that makes networks: `ip` or `tc`.
+pub(crate) fn of_network(program: &'static str) -> Result<PathBuf, InstanceError> {
+    in_path(program).ok_or(InstanceError::NotInstalled {
+        program,
+        searched: "/usr/bin, /usr/sbin",
+        package: "iproute2",
+    })
+}
+
+/// The library that stands between programs and the clock, in its form for programs of several threads.
+pub(crate) fn faketime() -> Result<PathBuf, InstanceError> {
+    const LIBRARY: &str = "libfaketimeMT.so.1";
+    let below = |directory: PathBuf| directory.join("faketime").join(LIBRARY);
+    let of_machines = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    let all = [PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib64")].into_iter().chain(of_machines);
+    all.map(below).find(|path| path.is_file()).ok_or(InstanceError::NotInstalled {
+        program: LIBRARY,
+        searched: "/usr/lib/*/faketime",
+        package: "libfaketime",
+    })
+}
+
 /// The program that keeps the nodes of a pair of PostgreSQL servers.
 pub(crate) fn pg_autoctl() -> Result<PathBuf, InstanceError> {
     in_path("pg_autoctl").ok_or(InstanceError::NotInstalled {

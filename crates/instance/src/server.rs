@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::clock::{Clock, by_clock};
 use crate::directory::Directory;
 use crate::options::Registered;
+use crate::postgres::{remove_segments, segments_of};
 use crate::process::{Handle, command_of, spawn};
 use crate::register::Entry;
 use crate::{Group, InstanceError, Options, port};
@@ -33,6 +35,8 @@ pub(crate) struct Server {
     /// How it is started.
     pub(crate) options: Options,
     process: Option<Child>,
+    /// Its own, if it has one.
+    pub(crate) clock: Option<Clock>,
     pub(crate) port: u16,
     /// Dropped before the directory: nothing of the server is left when that is removed.
     pub(crate) group: Option<Group>,
@@ -49,6 +53,7 @@ impl Server {
             program,
             options: options.clone(),
             process: None,
+            clock: None,
             port: 0,
             group: None,
             directory,
@@ -99,8 +104,11 @@ impl Server {
     }
 
     /// A command that runs a program of the server within its limits, as its user.
-    pub(crate) fn command(&self, program: &Path) -> Result<Command, InstanceError> {
-        command_of(program, self.directory.user(), self.group.as_ref(), !self.lives_on)
+    pub(crate) fn command(&mut self, program: &Path) -> Result<Command, InstanceError> {
+        let clock = self.options.has_clock().then(|| Clock::make(self.directory.home())).transpose()?;
+        self.clock = clock;
+        let (user, group) = (self.directory.user(), self.group.as_ref());
+        by_clock(self.clock.as_ref(), program, |first| command_of(first, user, group, !self.lives_on))
     }
 
     /// Finds a free port and starts the server on it. Another process may take the port first: then the next one.
@@ -207,9 +215,12 @@ impl Server {
             group.lift();
         }
         let Some(mut process) = self.process.take() else { return Ok(()) };
+        let segments = segments_of(process.id());
         // It fails only on a process that has ended.
         let _ = process.kill();
-        process.wait().map(drop).map_err(wait_fault(process.id()))
+        let ended = process.wait().map(drop).map_err(wait_fault(process.id()));
+        remove_segments(&segments);
+        ended
     }
 
     fn log_output_of(&self, command: &mut Command) -> Result<(), InstanceError> {

@@ -26,7 +26,21 @@ pub struct FaultDone {
     /// When there was a node again that stands by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundant_s: Option<f64>,
+    /// That several nodes took writes at once, where what joins them was broken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
     /// Why it could not be done or undone, if so: then the trial failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+/// Nodes that took writes at once, as far as was seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Split {
+    /// Their names.
+    pub nodes: String,
+    /// When it was seen first.
+    pub from_s: f64,
+    /// And last.
+    pub to_s: f64,
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use record::{FaultDone, Mark, MarkKind, PlannedTrial};
+use record::{FaultDone, Mark, MarkKind, PlannedTrial, Split};
 use study::Fault;
 
 use crate::command::{self, When};
@@ -18,6 +18,14 @@ const WATCH_EVERY: Duration = Duration::from_millis(200);
 
 /// What is done to a server, by whoever can.
 pub(crate) trait Breaks: Send {
+    /// The load begins under which it will break something.
+    ///
+    /// # Errors
+    /// Why that cannot be prepared.
+    fn load_begins(&mut self, _: &Fault) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Breaks something. Gives what of, if there are several.
     ///
     /// # Errors
@@ -242,6 +250,9 @@ impl Faults {
     fn go_through(&self, stop: &AtomicBool) {
         let mut steps: Vec<(Duration, Step)> =
             self.scheduled.iter().enumerate().map(|(at, one)| (one.due, Step::Break(at))).collect();
+        if self.wait_until(Duration::ZERO, stop) {
+            self.prepare();
+        }
         while let Some(next) = (0..steps.len()).min_by_key(|&at| steps[at].0) {
             let (moment, step) = steps.swap_remove(next);
             let is_due = self.wait_until(moment, stop);
@@ -264,6 +275,15 @@ impl Faults {
                     self.state().done[at].failed = Some(why.to_owned());
                 }
                 Step::Mend(at) => self.mend_one(at),
+            }
+        }
+    }
+
+    /// One that cannot be prepared is not done right: it says so, and is done.
+    fn prepare(&self) {
+        for (at, Scheduled { fault, broken, .. }) in self.scheduled.iter().enumerate() {
+            if let Err(why) = locked(&broken.by).load_begins(fault) {
+                self.state().done[at].failed = Some(why);
             }
         }
     }
@@ -358,8 +378,13 @@ impl Faults {
             done.promoted_s = Some(now_s);
             what = Some(format!("{other} takes writes"));
         }
-        if stands.primaries.len() > 1 && done.failed.is_none() {
-            done.failed = Some(format!("{} took writes at once", stands.primaries.join(" and ")));
+        if stands.primaries.len() > 1 {
+            let nodes = stands.primaries.join(" and ");
+            if !self.scheduled[at].fault.what.is_of_network() {
+                done.failed.get_or_insert_with(|| format!("{nodes} took writes at once"));
+            }
+            // Nodes that do not see each other may both take them: what comes of it is measured.
+            done.split.get_or_insert(Split { nodes, from_s: now_s, to_s: now_s }).to_s = now_s;
         }
         if stands.is_redundant && done.mended_s.is_some() {
             done.redundant_s = Some(now_s);

@@ -26,6 +26,15 @@ pub enum LabError {
     /// What was asked for cannot be had here.
     #[error("{0}")]
     Impossible(String),
+    /// Something lies on a volume whose power is not ours to cut.
+    #[error(
+        "{path} lies on no laboratory, and only the power of one is cut: give its data a volume that `prony lab create` makes",
+        path = path.display()
+    )]
+    NoPower {
+        /// What lies there.
+        path: PathBuf,
+    },
     /// The backing files do not fit.
     #[error(
         "{path} has {free_mib} MiB free, and the backing files take {wanted_mib} MiB, of which 1024 MiB besides stay free: give smaller or \

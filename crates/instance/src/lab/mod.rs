@@ -10,6 +10,7 @@ mod known;
 mod loops;
 mod make;
 mod mounts;
+mod power;
 mod programs;
 mod remove;
 mod room;

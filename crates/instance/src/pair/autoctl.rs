@@ -114,12 +114,12 @@ impl Autoctl {
             "--pgport",
             &seat.port.to_string(),
             "--hostname",
-            "127.0.0.1",
+            &seat.host().to_string(),
             "--skip-pg-hba",
             "--no-ssl",
         ]);
         ground.prepare(&seat, "pg_autoctl create monitor", create)?;
-        self.configure(ground, &seat, "postgresql.listen_addresses", "127.0.0.1")?;
+        self.configure(ground, &seat, "postgresql.listen_addresses", seat.listens_at())?;
         let mut seat = seat;
         seat.start("pg_autoctl", self.command(ground, &seat, &["run"])?)?;
         ground.witness = Some(seat);
@@ -148,14 +148,18 @@ impl Autoctl {
 
     /// Makes a node whose keeper runs on, and registers with the monitor.
     fn start_new(&self, ground: &mut Ground, number: usize) -> Result<(), InstanceError> {
-        let monitor = self.monitor_seat(ground)?.port;
+        let monitor = self.monitor_seat(ground)?;
+        let monitor = format!("{}:{}", monitor.host(), monitor.port);
         let seat = &ground.nodes[number];
         let mut create = self.command(ground, seat, &["create", "postgres"])?;
-        create.args(["--pgport", &seat.port.to_string(), "--listen", "127.0.0.1", "--username", USER]);
-        create.arg("--pghost").arg(ground.home.path()).args(["--hostname", "127.0.0.1", "--name", seat.name]);
-        create.args(["--skip-pg-hba", "--no-ssl", "--run", "--monitor"]);
+        create.args(["--pgport", &seat.port.to_string(), "--listen", seat.listens_at(), "--username", USER]);
         create
-            .arg(format!("postgres://autoctl_node:{PASSWORD}@127.0.0.1:{monitor}/{DATABASE}?sslmode=prefer"));
+            .arg("--pghost")
+            .arg(ground.home.path())
+            .args(["--hostname", &seat.host().to_string()])
+            .args(["--name", seat.name]);
+        create.args(["--skip-pg-hba", "--no-ssl", "--run", "--monitor"]);
+        create.arg(format!("postgres://autoctl_node:{PASSWORD}@{monitor}/{DATABASE}?sslmode=prefer"));
         ground.nodes[number].start("pg_autoctl", create)
     }
 

@@ -37,6 +37,17 @@ pub enum PairError {
         /// What can be given.
         form: &'static str,
     },
+    /// Its nodes cannot have a network of their own.
+    #[error("a pair cannot have a network of its own that is cut: {why}")]
+    NoNetwork {
+        /// What is in its way.
+        why: String,
+    },
+    /// It has no network that could be cut.
+    #[error(
+        "the nodes of this pair are on loopback, which cannot be cut: start it with a network of its own"
+    )]
+    OnLoopback,
     /// A node is not there.
     #[error("the pair has no node `{name}`: it has {known}")]
     NoNode {

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,9 +14,11 @@ use rustix::fs::Mode;
 use rustix::process::Signal;
 
 use super::error::PairError;
+use super::network::{self, Link, Network};
 use super::{PairOptions, processes};
+use crate::clock::{Clock, by_clock};
 use crate::directory::{DATA, Directory, give_to};
-use crate::postgres::{Segment, remove_of_system_v, remove_shared_memory, segments_of};
+use crate::postgres::{Segment, remove_of_system_v, remove_segments, remove_shared_memory, segments_of};
 use crate::process::{Handle, command_in_session, spawn};
 use crate::server::DIES_WITHIN;
 use crate::user::User;
@@ -31,6 +34,8 @@ pub(crate) struct Ground {
     pub(crate) options: PairOptions,
     /// Those that hold data.
     pub(crate) nodes: Vec<Seat>,
+    /// That of its nodes alone, if they have one.
+    pub(crate) network: Option<Network>,
     /// Monitor or arbitrator; none of a pair that is promoted by hand.
     pub(crate) witness: Option<Seat>,
     /// All that were given.
@@ -46,6 +51,10 @@ pub(crate) struct Ground {
 pub(crate) struct Seat {
     pub(crate) name: &'static str,
     pub(crate) port: u16,
+    /// Its place in the pair's own network, if that has one.
+    link: Option<Link>,
+    /// Its own, if it has one.
+    pub(crate) clock: Option<Clock>,
     /// Its directory in the pair's.
     pub(crate) place: PathBuf,
     directory: ownership::Directory,
@@ -57,17 +66,19 @@ pub(crate) struct Seat {
 }
 
 impl Ground {
-    pub(crate) fn new(home: Directory, options: &PairOptions) -> Self {
+    pub(crate) fn new(home: Directory, options: &PairOptions) -> Result<Self, InstanceError> {
         let lives_on = options.node().register().is_some_and(|registered| registered.lives_on);
-        Self {
+        let network = Network::make(home.path(), options.network())?;
+        Ok(Self {
             home,
+            network,
             options: options.clone(),
             nodes: Vec::new(),
             witness: None,
             ports: Vec::new(),
             lives_on,
             is_left: false,
-        }
+        })
     }
 
     /// Makes the place of a node, with a directory for its data if that is to be there, and finds a port for it.
@@ -78,9 +89,12 @@ impl Ground {
         let log_path = self.home.path().join(format!("{name}.log"));
         let log = self.home.make_growing(&format!("{name}.log"))?;
         let port = self.free_port()?;
+        let link = self.network.as_mut().map(|network| network.join(name)).transpose()?;
         let mut seat = Seat {
             name,
             port,
+            link,
+            clock: None,
             place,
             directory: made,
             data: None,
@@ -91,6 +105,9 @@ impl Ground {
         };
         if has_data {
             seat.data = Some(seat.make(DATA, user)?);
+        }
+        if self.options.node().has_clock() {
+            seat.clock = Some(Clock::make(&seat.directory)?);
         }
         Ok(seat)
     }
@@ -132,7 +149,11 @@ impl Ground {
 
     /// A command that stands in a node's place, as the servers' user.
     pub(crate) fn command(&self, seat: &Seat, program: &Path) -> Result<Command, InstanceError> {
-        let mut command = command_in_session(program, self.home.user(), seat.group.as_ref(), !self.lives_on)?;
+        let network = seat.link.as_ref().map(|link| link.namespace.as_path());
+        let (user, group) = (self.home.user(), seat.group.as_ref());
+        let mut command = by_clock(seat.clock.as_ref(), program, |first| {
+            command_in_session(first, user, group, network, !self.lives_on)
+        })?;
         command.current_dir(&seat.place);
         Ok(command)
     }
@@ -255,8 +276,20 @@ impl Seat {
         processes::await_none(&self.data(), DIES_WITHIN)
     }
 
+    /// Where clients reach it.
     pub(crate) fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        let host = self.link.as_ref().map_or(Ipv4Addr::LOCALHOST, |link| link.of_clients);
+        format!("{host}:{}", self.port)
+    }
+
+    /// Where other nodes do.
+    pub(crate) fn host(&self) -> Ipv4Addr {
+        self.link.as_ref().map_or(Ipv4Addr::LOCALHOST, |link| link.of_nodes)
+    }
+
+    /// The addresses that it listens at: in a network of its own there is nobody else.
+    pub(crate) fn listens_at(&self) -> &'static str {
+        if self.link.is_some() { "*" } else { "127.0.0.1" }
     }
 
     /// Starts what runs there from now on.
@@ -340,8 +373,10 @@ impl Seat {
 
     /// Ends all that stands in its place, and leaves what a crash leaves.
     pub(crate) fn kill(&mut self) -> Result<(), InstanceError> {
+        let segments = segments_in(&self.place)?;
         let killed = processes::kill_all(&self.place, DIES_WITHIN);
         self.reap()?;
+        remove_segments(&segments);
         killed
     }
 
@@ -366,10 +401,10 @@ fn tail_of(path: &Path, text: &str) -> String {
     format!("\nthe end of {}:\n{}", path.display(), lines[lines.len().saturating_sub(LOG_LINES)..].join("\n"))
 }
 
-/// Ends all that stands in the directory of a pair, frozen or not, and removes what the kernel keeps of it.
+/// Ends all that stands in the directory of a pair, frozen or not, and removes its network and what else the kernel keeps of it.
 pub(crate) fn end_all(directory: &Path) -> Result<(), InstanceError> {
-    let members = processes::below(directory)?;
-    let segments: Vec<Segment> = members.iter().flat_map(|one| segments_of(one.pid)).collect();
+    network::remove_of(directory)?;
+    let segments = segments_in(directory)?;
     processes::kill_all(directory, DIES_WITHIN)?;
     for data in data_directories(directory) {
         remove_shared_memory(&data, &segments);
@@ -381,6 +416,11 @@ pub(crate) fn end_all(directory: &Path) -> Result<(), InstanceError> {
         }
     }
     Ok(())
+}
+
+/// The shared memory of what stands in a directory.
+fn segments_in(directory: &Path) -> Result<Vec<Segment>, InstanceError> {
+    Ok(processes::below(directory)?.iter().flat_map(|one| segments_of(one.pid)).collect())
 }
 
 /// The places of a pair's nodes.

@@ -1,5 +1,6 @@
 //! Who ends a pair if this program is killed: the kernel binds the life of a process to ours (`--pdeathsig`), but not that of what a
-//! keeper starts. A shell waits at the end of a pipe that only we hold, and ends all that stands in the pair's directory.
+//! keeper starts. A shell waits at the end of a pipe that only we hold, and ends all that stands in the pair's directory,
+//! with the shared memory that it would have removed itself.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -10,7 +11,7 @@ use crate::process::{command_of, spawn};
 /// Looks until three times in a row nothing was found, since what is killed may have made another just before.
 const SCRIPT: &str = r#"
 cat >/dev/null
-quiet=0
+quiet=0 left=
 for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     found=0
     for process in /proc/[0-9]*; do
@@ -19,12 +20,14 @@ for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         read -r fields <"$process/stat" || continue
         set -- "$1" ${fields##*) }
         [ "$6" = 0 ] || continue
+        left="$left $(sed -n 's|.* \(/dev/shm/PostgreSQL\.[0-9]*\)$|\1|p;s|.* \(/dev/shm/[a-z.]*faketime_[a-z]*_[0-9]*\)$|\1|p' "$process/maps" | sort -u)"
         kill -9 "${process#/proc/}" && found=1
     done
     if [ $found = 0 ]; then quiet=$((quiet + 1)); else quiet=0; fi
-    [ $quiet = 3 ] && exit
+    [ $quiet = 3 ] && break
     sleep 0.1
 done
+rm -f $left
 "#;
 
 /// Ends with its handle, and does nothing then.

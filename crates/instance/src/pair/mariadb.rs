@@ -62,7 +62,8 @@ impl Programs {
         let mut server = ground.command(seat, &self.server)?;
         server.arg("--no-defaults").args(own);
         server.args(ground.options.node().settings().map(|(name, value)| format!("--{name}={value}")));
-        server.args(["--bind-address=127.0.0.1", "--skip-name-resolve", &format!("--port={}", seat.port)]);
+        server.arg(format!("--bind-address={}", seat.listens_at()));
+        server.args(["--skip-name-resolve", &format!("--port={}", seat.port)]);
         let place = &seat.place;
         for (name, path) in [
             ("datadir", seat.data()),

@@ -1,7 +1,8 @@
 //! Pairs of servers: started, broken and stopped as one thing with several nodes.
 //!
 //! What breaks is a node, by its name. Who takes over is the business of the pair's own tool (pg_auto_failover, Galera) or of whoever
-//! calls [`Pair::switchover`]; nothing here decides it. All nodes are on loopback of one machine: neither its power nor its network fail.
+//! calls [`Pair::switchover`]; nothing here decides it. All nodes are on one machine, on loopback
+//! unless they are to have a [network](network) of their own that can be cut.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ mod galera;
 mod ground;
 mod guard;
 mod mariadb;
+mod network;
 mod options;
 mod postgres;
 mod processes;
@@ -27,12 +29,14 @@ mod tests;
 mod watch;
 
 pub use error::PairError;
+pub use network::NetworkNeed;
 pub use options::{Failover, PairKind, PairOptions, Timeout, TimeoutUnit};
 pub use watch::{Seen, Watch};
 
+use crate::clock::Clock;
 use crate::directory::Directory;
 use crate::process::Handle;
-use crate::server::{DIES_WITHIN, url};
+use crate::server::{DIES_WITHIN, PASSWORD, USER};
 use crate::user::User;
 use crate::{Engine, Entry, Group, InstanceError, KnownNode, Options, limits, program};
 use autoctl::Autoctl;
@@ -40,6 +44,7 @@ use cluster::Cluster;
 use galera::Galera;
 use ground::{Ground, Seat};
 use guard::Guard;
+use network::Network;
 use replicas::Replicas;
 use streaming::Streaming;
 
@@ -119,7 +124,11 @@ impl Pair {
         program::setpriv()?;
         program::setsid()?;
         limits::enter_scope(options.node().limited())?;
-        Directory::make(options.node(), user).map(drop)
+        if options.node().has_clock() {
+            Clock::look()?;
+        }
+        let home = Directory::make(options.node(), user)?;
+        Network::make(home.path(), options.network()).map(drop)
     }
 
     /// Makes all nodes in a directory of their own, starts them, and waits until the pair is redundant: 5 to 30 s.
@@ -130,7 +139,7 @@ impl Pair {
     pub fn start(engine: Engine, kind: PairKind, options: &PairOptions) -> Result<Self, InstanceError> {
         refuse(engine, kind, options)?;
         let home = Directory::make(options.node(), user_of(engine)?)?;
-        let ground = Ground::new(home, options);
+        let ground = Ground::new(home, options)?;
         let cluster = cluster_of(engine, kind, &ground)?;
         let guard = if ground.lives_on { None } else { Some(Guard::over(ground.home.path())?) };
         let mut pair = Self { engine, kind, cluster, guard, ground, entry: None };
@@ -159,12 +168,12 @@ impl Pair {
     /// # Errors
     /// There is no such node.
     pub fn url_of(&self, node: &str) -> Result<String, InstanceError> {
-        let port = self.ground.nodes[self.number(node)?].port;
+        let address = self.ground.nodes[self.number(node)?].address();
         let (scheme, database) = match self.engine {
             Engine::Postgres => ("postgres", "postgres"),
             Engine::MariaDb | Engine::MySql => ("mysql", "mysql"),
         };
-        Ok(url(scheme, port, database))
+        Ok(format!("{scheme}://{USER}:{PASSWORD}@{address}/{database}"))
     }
 
     /// What each node is now, the witness last. Nodes that do not answer are no primaries; that takes up to 3 s each.
@@ -365,6 +374,50 @@ impl Pair {
         }
     }
 
+    /// Cuts a node from the others and the witness, and from clients too if these are not `spared`: packets vanish.
+    ///
+    /// # Errors
+    /// There is no such node, or the pair has no network of its own.
+    pub fn cut(&mut self, node: &str, are_clients_spared: bool) -> Result<(), InstanceError> {
+        self.number(node)?;
+        let network = self.network()?;
+        network.cut(node)?;
+        if are_clients_spared { Ok(()) } else { network.set_clients(node, false) }
+    }
+
+    /// Joins it to all again.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn join(&mut self, node: &str) -> Result<(), InstanceError> {
+        self.number(node)?;
+        let network = self.network()?;
+        network.join_again(node).and(network.set_clients(node, true))
+    }
+
+    /// Has each packet between a node and the others take so much longer, each way; or no longer.
+    ///
+    /// # Errors
+    /// As there, or the kernel holds back no packets.
+    pub fn delay(&mut self, node: &str, by: Option<Duration>) -> Result<(), InstanceError> {
+        self.number(node)?;
+        let network = self.network()?;
+        by.map_or_else(|| network.undelay(node), |by| network.delay(node, by))
+    }
+
+    /// Has the clock of a node differ from the machine's by so much, within a second.
+    ///
+    /// # Errors
+    /// There is no such node, or the pair was started without clocks of its own.
+    pub fn set_clock(&mut self, node: &str, difference_s: i64) -> Result<(), InstanceError> {
+        let seat = &self.ground.nodes[self.number(node)?];
+        seat.clock.as_ref().ok_or(InstanceError::NoClock)?.set(difference_s)
+    }
+
+    fn network(&self) -> Result<&Network, InstanceError> {
+        self.ground.network.as_ref().ok_or_else(|| PairError::OnLoopback.into())
+    }
+
     /// Starts a node that was killed, as whatever it is to be now. It may not yet follow when this returns.
     ///
     /// # Errors
@@ -442,6 +495,9 @@ impl Pair {
             }
         }
         self.entry = None;
+        if let Some(network) = &mut self.ground.network {
+            network.leave();
+        }
         self.ground.lives_on = true;
         self.ground.is_left = true;
     }
@@ -490,6 +546,7 @@ impl Drop for Pair {
         // Nobody is left who could be told.
         let _ = self.ground.end();
         self.guard = None;
+        self.ground.network = None;
         for seat in self.ground.seats_mut() {
             seat.group = None;
         }

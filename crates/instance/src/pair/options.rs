@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::PairError;
+use super::network::NetworkNeed;
 use crate::Options;
 
 /// How the nodes of a pair stand to each other.
@@ -45,6 +46,7 @@ pub struct PairOptions {
     node: Options,
     failover: Failover,
     timeouts: BTreeMap<String, String>,
+    network: NetworkNeed,
 }
 
 impl PairOptions {
@@ -66,6 +68,17 @@ impl PairOptions {
     pub fn timeout(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.timeouts.insert(key.into(), value.into());
         self
+    }
+
+    /// Gives the nodes a network of their own that can do so much.
+    #[must_use]
+    pub fn in_network(mut self, need: NetworkNeed) -> Self {
+        self.network = need;
+        self
+    }
+
+    pub(crate) fn network(&self) -> NetworkNeed {
+        self.network
     }
 
     pub(crate) fn node(&self) -> &Options {

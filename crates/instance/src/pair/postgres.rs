@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::ask::{LOOK_WITHIN, Psql};
 use super::error::PairError;
 use super::ground::{Ground, Seat};
+use super::network::ADDRESSES;
 use crate::InstanceError;
 use crate::process::command;
 use crate::server::{PASSWORD, USER};
@@ -13,9 +14,9 @@ use crate::server::{PASSWORD, USER};
 /// has a password that everybody knows.
 const HBA: &str = "local all all trust\n\
                    local replication all trust\n\
-                   host all pgautofailover_monitor 127.0.0.1/32 trust\n\
-                   host all all 127.0.0.1/32 scram-sha-256\n\
-                   host replication all 127.0.0.1/32 scram-sha-256\n";
+                   host all pgautofailover_monitor {from} trust\n\
+                   host all all {from} scram-sha-256\n\
+                   host replication all {from} scram-sha-256\n";
 
 /// Settings that a keeper computes from the size of the machine; these are PostgreSQL's own, so that a pair is what a single server
 /// is. What a user sets wins.
@@ -49,7 +50,8 @@ impl Programs {
 
     /// Writes what all nodes share: who may connect, and the password.
     pub(crate) fn write_shared(&self, ground: &Ground) -> Result<(), InstanceError> {
-        ground.home.write("hba.conf", HBA)?;
+        let from = if ground.network.is_some() { ADDRESSES } else { "127.0.0.1/32" };
+        ground.home.write("hba.conf", &HBA.replace("{from}", from))?;
         ground.home.write("password", &format!("{PASSWORD}\n")).map(drop)
     }
 

@@ -51,10 +51,11 @@ impl Replicas {
 
     /// Has a node that runs follow the leader, from what it has itself.
     fn follow(&mut self, ground: &Ground, number: usize) -> Result<(), InstanceError> {
-        let port = ground.nodes[self.leader].port;
+        let leader = &ground.nodes[self.leader];
+        let (host, port) = (leader.host(), leader.port);
         let follow = format!(
             "STOP SLAVE; SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_current_pos; \
-             CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = '{USER}', \
+             CHANGE MASTER TO MASTER_HOST = '{host}', MASTER_PORT = {port}, MASTER_USER = '{USER}', \
              MASTER_PASSWORD = '{PASSWORD}', MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos; START SLAVE"
         );
         self.programs.ask(&ground.nodes[number], &follow, DONE_WITHIN)?;

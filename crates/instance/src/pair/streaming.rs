@@ -70,7 +70,7 @@ impl Streaming {
         let seat = &ground.nodes[number];
         let mut command = ground.command(seat, &self.programs.path("postgres"))?;
         command.arg("-D").arg(seat.data()).args(["-p", &seat.port.to_string()]);
-        command.args(["-c", "listen_addresses=127.0.0.1"]);
+        command.arg("-c").arg(format!("listen_addresses={}", seat.listens_at()));
         if number != self.leader {
             command.args(["-c", &format!("primary_conninfo={}", self.leader_address(ground, number))]);
             command.args(["-c", &format!("primary_slot_name={}", seat.name)]);
@@ -95,8 +95,10 @@ impl Streaming {
     fn leader_address(&self, ground: &Ground, number: usize) -> String {
         let (leader, follower) = (&ground.nodes[self.leader], &ground.nodes[number]);
         format!(
-            "host=127.0.0.1 port={} user={USER} password={PASSWORD} application_name={} connect_timeout=5",
-            leader.port, follower.name
+            "host={} port={} user={USER} password={PASSWORD} application_name={} connect_timeout=5",
+            leader.host(),
+            leader.port,
+            follower.name
         )
     }
 

@@ -42,8 +42,10 @@ fn what_a_killed_program_had_of_a_pair_ends_with_it_and_is_removed_by_whoever_co
         assert!(handle.wait(LONG).unwrap(), "{handle:?} is still there");
     }
     assert_eq!(known().unwrap().standing(), Standing::Left);
+    let home = known().unwrap().home().unwrap().to_owned();
     known().unwrap().remove().unwrap();
     assert!(known().is_none());
+    assert_eq!(namespaces(&home), Vec::<String>::new());
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
 
@@ -51,10 +53,76 @@ fn start_and_wait_to_be_killed(place: &Path) {
     let name = format!("killed-{}", std::process::id());
     let options = Options::default().parent_directory(place).registered(&name, false);
     let options = PairOptions::of(options).failover(Failover::Tuned);
+    let (options, is_cut) = in_network(options);
     let mut pair = Pair::start(Engine::Postgres, PairKind::Sync, &options).unwrap();
     pair.freeze("node1", Part::Server).unwrap();
+    if is_cut {
+        pair.cut("node2", false).unwrap();
+    }
     println!("\nstarted {name}");
     std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
+/// With a network of its own that can be cut, and whether there is one: only where we may make networks.
+fn in_network(options: PairOptions) -> (PairOptions, bool) {
+    let cut = options.clone().in_network(NetworkNeed::Cut);
+    match Pair::look(Engine::Postgres, PairKind::Async, &cut) {
+        Ok(()) => (cut, true),
+        Err(error) => {
+            eprintln!("not run: pairs with a network of their own: {error}");
+            (options, false)
+        }
+    }
+}
+
+/// Namespaces of the pair in a directory.
+fn namespaces(home: &Path) -> Vec<String> {
+    let name = home.file_name().unwrap().to_str().unwrap();
+    let own = &name[.."prony-01234567".len()];
+    let all = std::fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    let names = all.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(own)).collect()
+}
+
+#[test]
+fn a_node_that_is_cut_off_falls_behind_and_comes_back_and_clients_reach_it_all_the_while() {
+    let quick = Options::default().setting("wal_sender_timeout", "1s").setting("wal_receiver_timeout", "1s");
+    let (options, is_cut) = in_network(PairOptions::of(quick.with_clock(Clock::look().is_ok())));
+    if !is_cut {
+        return;
+    }
+    let mut pair = Pair::start(Engine::Postgres, PairKind::Async, &options).unwrap();
+    let home = pair.ground.home.path().to_owned();
+    assert_eq!(namespaces(&home).len(), 3, "a switch and two nodes");
+    let reached = |pair: &Pair, node: &str| {
+        let address = pair.url_of(node).unwrap();
+        let at = address.rsplit_once('@').unwrap().1.trim_end_matches("/postgres").to_owned();
+        std::net::TcpStream::connect_timeout(&at.parse().unwrap(), Duration::from_secs(5)).is_ok()
+    };
+    let never = AtomicBool::new(false);
+    pair.cut("node2", true).unwrap();
+    pair.wait("alone", LONG, &never, |pair| (!pair.is_redundant().unwrap()).then_some(())).unwrap();
+    assert!(reached(&pair, "node1") && reached(&pair, "node2"));
+    pair.cut("node2", false).unwrap();
+    assert!(reached(&pair, "node1") && !reached(&pair, "node2"));
+    pair.join("node2").unwrap();
+    pair.wait_until_redundant(LONG, &never).unwrap();
+    assert!(reached(&pair, "node2"));
+    if options.node().has_clock() {
+        let ahead = |pair: &Pair| {
+            let asked = "SELECT extract(epoch FROM clock_timestamp())::bigint";
+            let node = &pair.ground.nodes[1];
+            let told =
+                pair.cluster.psql().unwrap().ask((node.name, node.port), "postgres", asked, LONG).unwrap();
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+            told.parse::<i64>().unwrap() - now.as_secs() as i64
+        };
+        pair.set_clock("node2", 86_400).unwrap();
+        pair.wait("ahead", LONG, &never, |pair| (ahead(pair) > 80_000).then_some(())).unwrap();
+        pair.set_clock("node2", 0).unwrap();
+    }
+    drop(pair);
+    assert_eq!(namespaces(&home), Vec::<String>::new());
 }
 
 #[test]

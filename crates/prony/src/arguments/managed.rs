@@ -40,7 +40,7 @@ pub(crate) struct Managed {
     pub(crate) failover: Option<Failover>,
 
     /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
-    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s" or "switchover at 20s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
+    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s" or "cut for 5s at 20s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
     #[arg(long, value_name = "FAULT", help_heading = HEADING)]
     pub(crate) fault: Vec<Fault>,
 

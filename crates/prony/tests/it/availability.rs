@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::lab::Labs;
+use crate::mounts::is_root;
 use crate::workbench::{Outcome, Workbench, json_file};
 
 /// The only trial of a run, which may be one of a busy machine.
@@ -114,12 +116,76 @@ fn a_node_of_a_pair_is_killed_and_what_it_acknowledged_is_there() {
     assert!(trial["servers"][0]["pair"].as_str().unwrap().contains("sync"), "{:#}", trial["servers"]);
 }
 
+/// The same audit finds nothing and something: it is known to be able to fail.
+#[test]
+fn what_was_not_synced_is_lost_with_the_power_and_what_was_is_there() {
+    let Some(labs) = Labs::new("the power of a server") else { return };
+    let name = labs.name("power");
+    let made = labs.run(&["lab", "create", &name, "--size", "1200MiB"]).ended_with(0);
+    let place = ["--data", made.stdout.trim(), "--setting", "shared_buffers=32MB"];
+    let cut = |fsync: &str| {
+        let setting = format!("fsync={fsync}");
+        let ran = labs
+            .run(&[&REGISTER[..], &place, &["--setting", &setting, "--fault", "power-cut at 2s"]].concat());
+        let report = labs.run(&["report", "latest", "--json"]).json();
+        let fault = report["trials"][0]["faults"][0].clone();
+        assert!(fault["begun_s"].as_f64() >= Some(2.0), "{fault:#}\n{}", ran.stderr);
+        (fault["failed"].clone(), report["availability"][0]["lost"].as_u64())
+    };
+    assert_eq!(cut("on"), (Value::Null, Some(0)));
+    // What has lost so much may not even start again, which is told too.
+    let (failed, lost) = cut("off");
+    let is_broken = failed.as_str().is_some_and(|why| why.starts_with("it could not be undone"));
+    assert!(is_broken || lost > Some(0), "{failed}: {lost:?}");
+    labs.run(&["lab", "remove", &name]).ended_with(0);
+}
+
+#[test]
+fn nodes_that_do_not_see_each_other_lose_nothing_that_was_acknowledged() {
+    if !is_root() {
+        eprintln!("not run: networks that are cut, which only root may make");
+        return;
+    }
+    let bench = Workbench::new();
+    let cut = [
+        "--pair",
+        "sync",
+        "--failover",
+        "tuned",
+        "--setting",
+        "shared_buffers=64MB",
+        "--fault",
+        "clock of standby by -1h for 500ms at 500ms",
+        "--fault",
+        "cut for 2s at 2s",
+    ];
+    let ran = bench.run(&[&REGISTER[..], &cut].concat());
+    if ran.stderr.contains("cannot have a network of its own") {
+        eprintln!("not run: networks that are cut: {}", ran.stderr);
+        return;
+    }
+    let trial = trial(&bench, &ran);
+    let faults = trial["faults"].as_array().unwrap();
+    let told: Vec<(&str, &Value, bool)> = faults
+        .iter()
+        .map(|fault| (fault["of"].as_str().unwrap(), &fault["failed"], fault["mended_s"].is_number()))
+        .collect();
+    assert_eq!(told, [("node2", &Value::Null, true), ("node1", &Value::Null, true)], "{faults:#?}");
+    assert_eq!(trial["outcome"]["writes"]["lost"], 0, "{:#}", trial["outcome"]);
+    // Commits waited for the other node, at least until it was back or given up.
+    let waited = trial["marks"].as_array().unwrap().iter().filter(|mark| mark["kind"] == "silence").count();
+    assert!(waited > 0, "{:#}", trial["marks"]);
+}
+
 #[test]
 fn what_cannot_be_broken_is_refused_before_anything_is_started() {
     let bench = Workbench::new();
     for (fault, told) in [
         ("freeze at 1s", "for how long"),
         ("switchover at 1s", "needs another node"),
+        ("cut for 1s at 1s", "needs another node"),
+        ("clock for 1s at 1s", "needs to be told by how much"),
+        ("freeze by 1s for 1s at 1s", "has no measure"),
         ("kill at 1h", "would not be over when the load ends"),
         ("kill of standby at 1s", "names a node of several"),
         ("pull-cable at 1s", "is no fault"),
@@ -129,5 +195,9 @@ fn what_cannot_be_broken_is_refused_before_anything_is_started() {
     }
     let told = bench.run(&[&REGISTER[..], &["--fault", "soon"]].concat()).ended_with(2).stderr;
     assert!(told.contains("kill at 20s"), "{told}");
+    bench
+        .run(&[&REGISTER[..], &["--fault", "power-cut at 1s"]].concat())
+        .ended_with(1)
+        .says("lies on no laboratory");
     assert_eq!(bench.names("."), [""; 0], "nothing ran");
 }

@@ -16,13 +16,13 @@ use crate::workbench::{Outcome, PRONY, Workbench, finish, json_file};
 const SIZE: &str = "1200MiB";
 
 /// A bench whose laboratories are its own, with names that no other has.
-struct Labs {
-    bench: Workbench,
+pub(crate) struct Labs {
+    pub(crate) bench: Workbench,
 }
 
 impl Labs {
     /// None where a laboratory cannot be had.
-    fn new(of: &str) -> Option<Self> {
+    pub(crate) fn new(of: &str) -> Option<Self> {
         let labs = Self { bench: Workbench::new() };
         let outcome =
             labs.run(&["lab", "create", &labs.name("look"), "--size", "320MiB", "--directory", "."]);
@@ -34,7 +34,7 @@ impl Labs {
         None
     }
 
-    fn name(&self, name: &str) -> String {
+    pub(crate) fn name(&self, name: &str) -> String {
         let bench = self.bench.path("");
         let own =
             bench.file_name().unwrap().to_string_lossy().replace(|sign: char| !sign.is_alphanumeric(), "");
@@ -47,7 +47,7 @@ impl Labs {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Outcome {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
         finish(self.command(arguments))
     }
 

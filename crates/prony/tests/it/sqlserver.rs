@@ -43,7 +43,8 @@ fn kept(report: &Value) -> u64 {
     number(&told["acknowledged"])
 }
 
-const LOAD: [&str; 9] = ["--rate", "1000", "--tags", "50", "--warm-up", "0s", "--duration", "2s", "--json"];
+const RATE: &str = "1000";
+const LOAD: [&str; 9] = ["--rate", RATE, "--tags", "50", "--warm-up", "0s", "--duration", "2s", "--json"];
 
 #[test]
 fn a_historian_writes_by_every_method() {
@@ -54,21 +55,26 @@ fn a_historian_writes_by_every_method() {
         ("batch", "INSERT of one row"),
         ("table-valued", "append_samples with a table-valued parameter"),
     ] {
+        // Babelfish 4.3 misreads rows of a table-valued parameter that goes on in another packet, whichever driver sends it: all of these
+        // are in one.
+        let (rate, least) = if method == "table-valued" { ("20", 10) } else { (RATE, 50) };
         let bench = Workbench::new();
         let (url, database) = (server.url(), format!("prony_{}", method.replace('-', "_")));
         let mut arguments =
             vec!["historian", "--target", &url, "--database", &database, "--write-method", method];
-        arguments.extend(LOAD);
+        arguments.extend(LOAD.map(|word| if word == RATE { rate } else { word }));
         let outcome = bench.run(&arguments);
         // How much it keeps up with depends on what else the machine does.
-        assert!(kept(&outcome.json()) > 50, "{method}");
-        let trial = trial(&bench).to_string();
+        assert!(kept(&outcome.json()) > least, "{method}");
+        let trial = trial(&bench);
+        assert_eq!(trial["outcome"]["outages"], Value::Array(Vec::new()), "{method}");
+        let trial = trial.to_string();
         assert!(trial.contains(sends) && trial.contains("Babelfish on PostgreSQL"), "{method}: {trial}");
         assert!(!trial.contains("Hush-77") && !outcome.stderr.contains("Hush-77"));
-        // It has no such views, which is told once. On a busy machine it may not even say that in time, which is told too.
+        // It has no such views, which is told once. On a busy machine it may not even say that in time, which is told each time.
         let untold = trial.matches("does not tell its waits, the reads and writes of its files").count();
-        let unanswered = trial.matches("waited for is not known from").count();
-        assert!(untold <= 1 && unanswered <= 1 && untold + unanswered > 0, "{trial}");
+        let is_unanswered = trial.contains("waited for is not known from");
+        assert!(untold == 1 || (untold == 0 && is_unanswered), "{trial}");
     }
 }
 

@@ -91,7 +91,10 @@ fn of_fault(trials: &[&Trial], number: usize) -> Option<Availability> {
 /// Findings, and what is wrong.
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let findings = report.availability.iter().map(finding);
-    findings.chain(report.trials.iter().filter_map(late)).collect()
+    findings
+        .chain(report.trials.iter().filter_map(late))
+        .chain(report.trials.iter().filter_map(split))
+        .collect()
 }
 
 fn finding(of: &Availability) -> Verdict {
@@ -162,9 +165,25 @@ fn late(trial: &Trial) -> Option<Verdict> {
     Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "fault_late", sentence) })
 }
 
+/// That nodes which did not see each other both took writes: who is connected to the wrong one reads what is old.
+fn split(trial: &Trial) -> Option<Verdict> {
+    let split_of = |fault: &Fault| fault.done.split.clone().map(|split| (fault.done.asked.clone(), split));
+    let (asked, split) = trial.beside.faults.iter().find_map(split_of)?;
+    let length = match split.to_s - split.from_s {
+        0.0 => "at a look".to_owned(),
+        length_s => format!("for at least {}", format::duration(length_s)),
+    };
+    let sentence = format!(
+        "{}: after `{asked}` {} both took statements that write, {length}: a client that stays with the wrong one reads what is old, and \
+         what it writes is kept only if that node still answers for it",
+        trial.name, split.nodes
+    );
+    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "split", sentence) })
+}
+
 #[cfg(test)]
 mod tests {
-    use record::{FaultDone, Mark};
+    use record::{FaultDone, Mark, Split};
 
     use super::*;
     use crate::fixture::{self, Sold};
@@ -222,6 +241,28 @@ mod tests {
             mended_s: Some(begun_s + 2.0),
             ..FaultDone::default()
         }
+    }
+
+    #[test]
+    fn nodes_that_both_took_writes_are_warned_of() {
+        let warned = |split: Option<Split>| {
+            let mut trial = Sold::at("32 clients", &[100.0]).trial(1);
+            trial.trial.faults = vec![FaultDone { split, ..fault(20.0) }];
+            let report = Report::of(&fixture::study("orders", vec![trial]));
+            report
+                .verdicts
+                .into_iter()
+                .find(|verdict| verdict.rule == "split")
+                .map(|verdict| verdict.sentence)
+        };
+        assert_eq!(warned(None), None);
+        let split = |to_s| Some(Split { nodes: "node1 and node2".to_owned(), from_s: 22.0, to_s });
+        let sentence = warned(split(24.5)).unwrap();
+        assert!(
+            sentence.contains("node1 and node2 both took statements that write, for at least 2.50 s"),
+            "{sentence}"
+        );
+        assert!(warned(split(22.0)).unwrap().contains("at a look"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Breaks servers that were started for a study, and mends them again.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use instance::{Filling, Instance, InstanceError, Pair, Part, Seen, Watch};
 use study::{Fault, FaultKind};
@@ -23,9 +24,9 @@ impl OneServer {
         Self { instance, filling: None }
     }
 
-    fn do_it(&mut self, what: &FaultKind) -> Result<(), InstanceError> {
+    fn do_it(&mut self, fault: &Fault) -> Result<(), InstanceError> {
         let mut instance = locked(&self.instance);
-        match what {
+        match &fault.what {
             FaultKind::Kill => instance.kill(),
             FaultKind::Freeze => instance.freeze(),
             FaultKind::Throttle => instance.throttle(Some(THROTTLED_IOPS)),
@@ -34,8 +35,13 @@ impl OneServer {
                 self.filling = Some(instance.fill()?);
                 Ok(())
             }
+            FaultKind::PowerCut => instance.cut_power(),
+            FaultKind::Clock => instance.set_clock(difference_s(fault)),
             FaultKind::KillNode
             | FaultKind::FreezeReceiver
+            | FaultKind::Cut
+            | FaultKind::Isolate
+            | FaultKind::Delay
             | FaultKind::Switchover
             | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of one server")
@@ -49,6 +55,8 @@ impl OneServer {
             FaultKind::Kill | FaultKind::Restart => instance.start_again(),
             FaultKind::Freeze => instance.thaw(),
             FaultKind::Throttle => instance.throttle(None),
+            FaultKind::PowerCut => instance.restore_power(),
+            FaultKind::Clock => instance.set_clock(0),
             FaultKind::Fill => {
                 self.filling = None;
                 // A server that ends when its log has no room is started again.
@@ -56,6 +64,9 @@ impl OneServer {
             }
             FaultKind::KillNode
             | FaultKind::FreezeReceiver
+            | FaultKind::Cut
+            | FaultKind::Isolate
+            | FaultKind::Delay
             | FaultKind::Switchover
             | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of one server")
@@ -65,13 +76,28 @@ impl OneServer {
 }
 
 impl Breaks for OneServer {
+    /// What lies on its volume when the load begins is to be there after a power cut: what is lost is what the load wrote.
+    fn load_begins(&mut self, fault: &Fault) -> Result<(), String> {
+        if fault.what != FaultKind::PowerCut {
+            return Ok(());
+        }
+        locked(&self.instance).settle().map_err(|error| error.to_string())
+    }
+
     fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
-        self.do_it(&fault.what).map(|()| None).map_err(|error| error.to_string())
+        self.do_it(fault).map(|()| None).map_err(|error| error.to_string())
     }
 
     fn mend(&mut self, fault: &Fault) -> Result<(), String> {
         self.undo(&fault.what).map_err(|error| error.to_string())
     }
+}
+
+/// By how much a clock is to differ.
+fn difference_s(fault: &Fault) -> i64 {
+    let Some(shift) = fault.by else { return 0 };
+    let by_s = i64::try_from(shift.by.ns / 1_000_000_000).unwrap_or(i64::MAX);
+    if shift.is_back { -by_s } else { by_s }
 }
 
 /// The nodes of a pair.
@@ -114,7 +140,11 @@ impl Breaks for Nodes {
             FaultKind::FreezeReceiver => pair.freeze(&node, Part::WalReceiver),
             FaultKind::Restart => pair.stop(),
             FaultKind::Switchover => pair.switchover(),
-            FaultKind::Throttle | FaultKind::Fill | FaultKind::Command(_) => {
+            FaultKind::Cut => pair.cut(&node, true),
+            FaultKind::Isolate => pair.cut(&node, false),
+            FaultKind::Delay => pair.delay(&node, fault.by.map(|by| Duration::from_nanos(by.by.ns))),
+            FaultKind::Clock => pair.set_clock(&node, difference_s(fault)),
+            FaultKind::Throttle | FaultKind::Fill | FaultKind::PowerCut | FaultKind::Command(_) => {
                 unreachable!("a study asks none of this of a pair")
             }
         };
@@ -138,7 +168,14 @@ impl Breaks for Nodes {
             FaultKind::Freeze => pair.thaw(&node, Part::Server),
             FaultKind::FreezeReceiver => pair.thaw(&node, Part::WalReceiver),
             FaultKind::Restart => pair.start_again(),
-            FaultKind::Switchover | FaultKind::Throttle | FaultKind::Fill | FaultKind::Command(_) => Ok(()),
+            FaultKind::Cut | FaultKind::Isolate => pair.join(&node),
+            FaultKind::Delay => pair.delay(&node, None),
+            FaultKind::Clock => pair.set_clock(&node, 0),
+            FaultKind::Switchover
+            | FaultKind::Throttle
+            | FaultKind::Fill
+            | FaultKind::PowerCut
+            | FaultKind::Command(_) => Ok(()),
         };
         mended.map_err(|error| error.to_string())
     }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use instance::{
-    Device, DeviceLimit, Engine, Failover, InstanceError, Limits, Options, PairKind, PairOptions,
+    Device, DeviceLimit, Engine, Failover, InstanceError, Limits, NetworkNeed, Options, PairKind, PairOptions,
 };
 use load::Size;
 use record::{DeviceLimits, LimitProof, Parameter, ServerLimits, ServerSetting};
-use study::{FaultKind, Server, StartedServer};
+use study::{Fault, FaultKind, Server, StartedServer};
 
 const MIB: u64 = 1 << 20;
 /// Sessions of our own besides those of the load: the lock, the watch over it, the counting at the end.
@@ -74,9 +74,21 @@ pub(super) fn pair_of(server: &Server, options: &Options) -> Option<(PairKind, P
         Some(study::Failover::Tuned) => Failover::Tuned,
         Some(study::Failover::Default) | None => Failover::Default,
     };
-    let options = PairOptions::of(options.clone()).failover(failover);
+    let network = network_of(server.all_faults());
+    let options = PairOptions::of(options.clone()).failover(failover).in_network(network);
     let timeouts = server.timeouts_as_text().into_iter();
     Some((kind, timeouts.fold(options, |options, (name, value)| options.timeout(name, value))))
+}
+
+/// What is to be cut or slow must be a network of its own.
+fn network_of(faults: &[Fault]) -> NetworkNeed {
+    if faults.iter().any(|fault| fault.what == FaultKind::Delay) {
+        NetworkNeed::Delay
+    } else if faults.iter().any(|fault| fault.what.is_of_network()) {
+        NetworkNeed::Cut
+    } else {
+        NetworkNeed::None
+    }
 }
 
 impl Configuration {
@@ -143,6 +155,8 @@ impl Configuration {
         for ServerSetting { name, value } in self.chosen.iter().chain(&self.asked) {
             options = options.setting(name, value);
         }
+        let breaks = |what: FaultKind| server.all_faults().iter().any(|fault| fault.what == what);
+        options = options.with_clock(breaks(FaultKind::Clock)).losing_power(breaks(FaultKind::PowerCut));
         if is_limited { options.limits(self.limits.clone()) } else { options }
     }
 

@@ -15,8 +15,19 @@ pub struct Fault {
     pub node: Option<FaultNode>,
     /// For how long it is broken.
     pub lasts: Option<Span>,
+    /// By how much, of what has a measure.
+    pub by: Option<Shift>,
     /// When, since the load began: at the first of the two or, drawn for each trial, between them.
     pub at: [Span; 2],
+}
+
+/// How far something is put off: `20ms`, `-1h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shift {
+    /// How far.
+    pub by: Span,
+    /// Whether it is put back.
+    pub is_back: bool,
 }
 
 /// What can be done.
@@ -38,6 +49,16 @@ pub enum FaultKind {
     Switchover,
     /// The volume of the data is filled.
     Fill,
+    /// What its volume was not asked to keep is gone, as after a power cut.
+    PowerCut,
+    /// A node has no connection with the others and the witness; clients still reach it.
+    Cut,
+    /// Nor with clients.
+    Isolate,
+    /// Each packet between a node and the others takes longer.
+    Delay,
+    /// A node's clock jumps.
+    Clock,
     /// A command of the study.
     Command(String),
 }
@@ -53,7 +74,7 @@ pub enum FaultNode {
 
 impl FaultKind {
     /// Every one but commands.
-    pub const BUILT_IN: [Self; 8] = [
+    pub const BUILT_IN: [Self; 13] = [
         Self::Kill,
         Self::KillNode,
         Self::Freeze,
@@ -62,6 +83,11 @@ impl FaultKind {
         Self::Restart,
         Self::Switchover,
         Self::Fill,
+        Self::PowerCut,
+        Self::Cut,
+        Self::Isolate,
+        Self::Delay,
+        Self::Clock,
     ];
 
     /// As it is written.
@@ -76,6 +102,11 @@ impl FaultKind {
             Self::Restart => "restart",
             Self::Switchover => "switchover",
             Self::Fill => "fill",
+            Self::PowerCut => "power-cut",
+            Self::Cut => "cut",
+            Self::Isolate => "isolate",
+            Self::Delay => "delay",
+            Self::Clock => "clock",
             Self::Command(name) => name,
         }
     }
@@ -83,19 +114,38 @@ impl FaultKind {
     /// Whether it has to be told how long it lasts.
     #[must_use]
     pub fn needs_length(&self) -> bool {
-        matches!(self, Self::Freeze | Self::FreezeReceiver | Self::Throttle | Self::Fill)
+        let stays_broken = matches!(self, Self::Freeze | Self::FreezeReceiver | Self::Throttle | Self::Fill);
+        stays_broken || self.is_of_network() || *self == Self::Clock
     }
 
     /// Whether it can last.
     #[must_use]
     pub fn takes_length(&self) -> bool {
-        self.needs_length() || matches!(self, Self::Kill | Self::KillNode)
+        self.needs_length() || matches!(self, Self::Kill | Self::KillNode | Self::PowerCut)
+    }
+
+    /// Whether it has to be told by how much.
+    #[must_use]
+    pub fn needs_measure(&self) -> bool {
+        matches!(self, Self::Delay | Self::Clock)
+    }
+
+    /// Whether it breaks what joins nodes, which then have a network of their own.
+    #[must_use]
+    pub fn is_of_network(&self) -> bool {
+        matches!(self, Self::Cut | Self::Isolate | Self::Delay)
+    }
+
+    /// Whether a pair is started for it.
+    #[must_use]
+    pub(super) fn is_made_with_pair(&self) -> bool {
+        self.is_of_network() || *self == Self::Clock
     }
 
     /// Whether there must be another node.
     #[must_use]
     pub fn needs_pair(&self) -> bool {
-        matches!(self, Self::KillNode | Self::FreezeReceiver | Self::Switchover)
+        matches!(self, Self::KillNode | Self::FreezeReceiver | Self::Switchover) || self.is_of_network()
     }
 }
 
@@ -129,6 +179,9 @@ pub enum FaultError {
     /// A time that is none.
     #[error("`{1}` in `{0}` is no time: write such as 20s, or 20s..40s for one that is drawn between")]
     Time(String, String),
+    /// A measure that is none.
+    #[error("`{1}` in `{0}` is no measure: write such as by 20ms of a delay, by 1h or -1h of a clock")]
+    Measure(String, String),
 }
 
 impl FromStr for Fault {
@@ -144,7 +197,7 @@ impl FromStr for Fault {
         let what = what.unwrap_or_else(|| {
             FaultKind::Command(text.split_whitespace().next().unwrap_or_default().to_owned())
         });
-        let (mut node, mut lasts, mut at) = (None, None, None);
+        let (mut node, mut lasts, mut by, mut at) = (None, None, None, None);
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(form)?;
             match word {
@@ -154,6 +207,10 @@ impl FromStr for Fault {
                     node = Some(found.ok_or_else(|| FaultError::Node(text.to_owned(), value.to_owned()))?);
                 }
                 "for" if lasts.is_none() => lasts = Some(time(value)?),
+                "by" if by.is_none() => {
+                    let measure = || FaultError::Measure(text.to_owned(), value.to_owned());
+                    by = Some(value.parse().map_err(|()| measure())?);
+                }
                 "at" if at.is_none() => {
                     let (first, last) = value.split_once("..").unwrap_or((value, value));
                     let (first, last) = (time(first)?, time(last)?);
@@ -165,7 +222,26 @@ impl FromStr for Fault {
                 _ => return Err(form()),
             }
         }
-        Ok(Self { what, node, lasts, at: at.ok_or_else(form)? })
+        Ok(Self { what, node, lasts, by, at: at.ok_or_else(form)? })
+    }
+}
+
+impl FromStr for Shift {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (is_back, by) = text.strip_prefix('-').map_or((false, text), |by| (true, by));
+        let by = by.parse::<Span>().ok().filter(|by| by.ns > 0).ok_or(())?;
+        Ok(Self { by, is_back })
+    }
+}
+
+impl fmt::Display for Shift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_back {
+            f.write_str("-")?;
+        }
+        self.by.fmt(f)
     }
 }
 
@@ -185,6 +261,9 @@ impl fmt::Display for Fault {
         f.write_str(self.what.name())?;
         if let Some(node) = self.node {
             write!(f, " of {}", node.name())?;
+        }
+        if let Some(by) = self.by {
+            write!(f, " by {by}")?;
         }
         if let Some(lasts) = self.lasts {
             write!(f, " for {lasts}")?;
@@ -254,11 +333,13 @@ mod tests {
         let kill = fault("kill at 20s");
         assert_eq!(
             kill,
-            Fault { what: FaultKind::Kill, node: None, lasts: None, at: [Span::seconds(20); 2] }
+            Fault { what: FaultKind::Kill, node: None, lasts: None, by: None, at: [Span::seconds(20); 2] }
         );
         let freeze = fault("freeze of standby for 2s at 20s..40s");
         assert_eq!((freeze.what.clone(), freeze.node), (FaultKind::Freeze, Some(FaultNode::Standby)));
         assert_eq!((freeze.lasts, freeze.ends_ns()), (Some(Span::seconds(2)), 42_000_000_000));
+        let clock = fault("clock of standby by -1h for 2s at 20s");
+        assert_eq!(clock.by, Some(Shift { by: Span::seconds(3_600), is_back: true }));
         assert_eq!(fault("pull-cable  at 5s").what, FaultKind::Command("pull-cable".to_owned()));
     }
 
@@ -272,6 +353,8 @@ mod tests {
             ("kill of third at 1s", "`third` in `kill of third at 1s` is no node"),
             ("kill at 1s at 2s", "does not say"),
             ("kill when 1s", "does not say"),
+            ("delay by much for 1s at 1s", "`much` in `delay by much for 1s at 1s` is no measure"),
+            ("delay by 0s for 1s at 1s", "is no measure"),
         ] {
             let error = text.parse::<Fault>().unwrap_err().to_string();
             assert!(error.contains(told), "{text}: {error}");
@@ -295,6 +378,7 @@ mod tests {
             kind in 0..FaultKind::BUILT_IN.len(),
             node in proptest::option::of(proptest::bool::ANY),
             lasts in proptest::option::of(1_u64..10_000),
+            by in proptest::option::of((1_u64..10_000, proptest::bool::ANY)),
             at in 0_u64..100_000,
             within in 0_u64..100_000,
         ) {
@@ -303,6 +387,7 @@ mod tests {
                 what: FaultKind::BUILT_IN[kind].clone(),
                 node: node.map(|is_primary| if is_primary { FaultNode::Primary } else { FaultNode::Standby }),
                 lasts: lasts.map(ms),
+                by: by.map(|(by, is_back)| Shift { by: ms(by), is_back }),
                 at: [ms(at), ms(at + within)],
             };
             prop_assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);

@@ -6,6 +6,7 @@
 mod cluster;
 mod database;
 mod fault;
+mod fault_check;
 mod quiet;
 mod server;
 mod written;

@@ -127,7 +127,11 @@ impl StartedServer {
     pub fn has_same_data(&self, other: &Self) -> bool {
         let place = |one: &Self| {
             let Server { engine, data, log, tablespaces, .. } = &one.server;
-            let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text());
+            // What joins the nodes of a pair, and their clocks, are made with it.
+            let made = one.server.all_faults().iter().map(|fault| &fault.what);
+            let made: Vec<FaultKind> = made.filter(|what| what.is_made_with_pair()).cloned().collect();
+            let made = if one.server.pair().is_some() { made } else { Vec::new() };
+            let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text(), made);
             (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone(), pair)
         };
         place(self) == place(other)
@@ -280,15 +284,6 @@ const CPUS_MAX: u32 = 65_536;
 
 const NO_FAILOVER: &str = "is of a pair that fails over by itself: give pair = \"sync\" too, or leave it out";
 const UNASKED: &str = "has no effect without quiet_below, which says when a device is quiet, such as \"5%\"";
-
-/// That a fault would outlast the load, if it would.
-pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
-    (fault.ends_ns() >= load_end.ns).then(|| {
-        format!(
-            "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
-        )
-    })
-}
 
 impl Server {
     /// This one where it says something, else the lower one.
@@ -477,53 +472,6 @@ impl Server {
     #[must_use]
     pub fn all_faults(&self) -> &[Fault] {
         self.faults.as_ref().map_or(&[], |faults| &faults.0)
-    }
-
-    /// What cannot be of its faults, under a load that ends so long after it began.
-    pub(crate) fn impossible_faults(&self, load_end: Span) -> Vec<String> {
-        self.all_faults().iter().filter_map(|fault| self.impossible_fault(fault, load_end)).collect()
-    }
-
-    fn impossible_fault(&self, fault: &Fault, load_end: Span) -> Option<String> {
-        let what = fault.what.name();
-        let problem = match &fault.what {
-            FaultKind::Command(name) if !self.fault.contains_key(name) => {
-                let known = FaultKind::BUILT_IN.iter().map(FaultKind::name);
-                let known: Vec<&str> = known.chain(self.fault.keys().map(String::as_str)).collect();
-                format!(
-                    "`{name}` is no fault: give one of {}, or the command that does it as fault.{name}",
-                    known.join(", ")
-                )
-            }
-            FaultKind::Command(_) if fault.lasts.is_some() || fault.node.is_some() => {
-                format!("`{what}` is a command: how long it lasts, and of what, is its own affair")
-            }
-            FaultKind::Command(_) => String::new(),
-            _ if self.runs() => {
-                format!(
-                    "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
-                )
-            }
-            built_in if built_in.needs_pair() && self.pair().is_none() => {
-                format!("`{what}` needs another node: give pair, such as \"sync\"")
-            }
-            FaultKind::Throttle | FaultKind::Fill if self.pair().is_some() => {
-                format!(
-                    "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
-                )
-            }
-            _ if fault.node.is_some() && self.pair().is_none() => {
-                format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
-            }
-            built_in if built_in.needs_length() && fault.lasts.is_none() => {
-                format!("`{what}` needs to be told for how long: write such as \"{what} for 2s at 20s\"")
-            }
-            built_in if !built_in.takes_length() && fault.lasts.is_some() => {
-                format!("`{what}` takes as long as it takes: leave out for")
-            }
-            _ => String::new(),
-        };
-        if problem.is_empty() { late(fault, load_end) } else { Some(problem) }
     }
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {

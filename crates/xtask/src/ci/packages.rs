@@ -83,8 +83,12 @@ fn advice(missing: &[&Package]) -> String {
 /// Where Debian keeps what PostgreSQL and MariaDB load.
 fn is_library(name: &str) -> bool {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let places = versions.map(|version| version.path().join("lib")).chain([PathBuf::from("/usr/lib/galera")]);
-    places.into_iter().any(|directory| directory.join(name).is_file())
+    let of_machines = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let mut places = versions
+        .map(|version| version.path().join("lib"))
+        .chain([PathBuf::from("/usr/lib/galera")])
+        .chain(of_machines.map(|machine| machine.path().join("faketime")));
+    places.any(|directory| directory.join(name).is_file())
 }
 
 /// In PATH, in the system's directories that a user's PATH may lack, or where Debian keeps PostgreSQL's programs.

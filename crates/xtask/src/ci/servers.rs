@@ -10,7 +10,7 @@ use super::packages::{Package, require};
 /// The extension of the monitor of a pair is one of each version of PostgreSQL; this is Debian 12's.
 const EXTENSION: &str = "postgresql-15-auto-failover";
 
-const PACKAGES: [Package; 14] = [
+const PACKAGES: [Package; 16] = [
     Package {
         name: "postgresql",
         needs: &[Program("initdb"), Program("postgres"), Program("psql")],
@@ -54,7 +54,17 @@ const PACKAGES: [Package; 14] = [
         needs: &[Program("mkfs.ext4")],
         why: "tests make laboratories of loop devices, where these are permitted",
     },
-    Package { name: "xfsprogs", needs: &[Program("mkfs.xfs")], why: "of XFS too" },
+    Package {
+        name: "xfsprogs",
+        needs: &[Program("mkfs.xfs"), Program("xfs_io")],
+        why: "of XFS too, and their power is cut",
+    },
+    Package {
+        name: "iproute2",
+        needs: &[Program("ip"), Program("tc")],
+        why: "nodes of pairs get networks of their own that are cut, where these are permitted",
+    },
+    Package { name: "libfaketime", needs: &[Library("libfaketimeMT.so.1")], why: "clocks of servers jump" },
     Package {
         name: "btrfs-progs",
         needs: &[Program("mkfs.btrfs")],

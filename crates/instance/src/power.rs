@@ -1,0 +1,89 @@
+//! The power of a server on a laboratory: what its volume was not asked to keep is lost with it, unlike when the server alone is killed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use ownership::MadeDirectory;
+
+use crate::directory::Directory;
+use crate::lab::KnownLab;
+use crate::{Instance, InstanceError, Options};
+
+/// Looks whether the power of a server that is started so can be cut.
+///
+/// # Errors
+/// It does not lie on a laboratory, or not all of it does.
+pub(crate) fn look(options: &Options) -> Result<(), InstanceError> {
+    KnownLab::with_power_under(&options.parent())?;
+    if options.log_place().is_some() || !options.tablespaces().is_empty() {
+        return Err(InstanceError::SeveralVolumes);
+    }
+    Ok(())
+}
+
+/// A directory that we made, by its place, its name, and which one it is.
+#[derive(Debug)]
+pub(crate) struct KnownDirectory {
+    parent: PathBuf,
+    name: OsString,
+    device: u64,
+    inode: u64,
+}
+
+impl KnownDirectory {
+    pub(crate) fn of(made: &MadeDirectory) -> Result<Self, InstanceError> {
+        let path = made.directory().path();
+        let seen = rustix::fs::fstat(made.directory());
+        let seen = seen.map_err(|error| InstanceError::file("look at", path)(error.into()))?;
+        Ok(Self {
+            parent: path.parent().unwrap_or(path).to_owned(),
+            name: path.file_name().unwrap_or_default().to_owned(),
+            device: seen.st_dev,
+            inode: seen.st_ino,
+        })
+    }
+
+    /// The same one, if it is still there.
+    pub(crate) fn open(&self) -> Result<MadeDirectory, InstanceError> {
+        let path = self.parent.join(&self.name);
+        let parent = ownership::open_trusted(&self.parent);
+        let made = parent.and_then(|parent| parent.made_before(&self.name, self.device, self.inode));
+        let gone = || std::io::Error::new(std::io::ErrorKind::NotFound, "it is gone with the power");
+        made.and_then(|made| made.ok_or_else(gone)).map_err(InstanceError::file("open", path))
+    }
+}
+
+impl Instance {
+    /// Waits until all that it has written is on its volumes.
+    ///
+    /// # Errors
+    /// They do not keep it.
+    pub fn settle(&mut self) -> Result<(), InstanceError> {
+        self.server()?.directory.placement.sync()
+    }
+
+    /// Cuts its power: its volume writes nothing any more, and its processes end.
+    ///
+    /// # Errors
+    /// It does not lie on a laboratory of prony's.
+    pub fn cut_power(&mut self) -> Result<(), InstanceError> {
+        let lab = KnownLab::with_power_under(self.server()?.directory.path())?;
+        lab.cut_power()?;
+        self.kill()
+    }
+
+    /// Gives it back: its volume has what it was asked to keep, and perhaps more, and the server is started on that.
+    ///
+    /// # Errors
+    /// Somebody else uses the volume, something of the server is not there any more, or it does not start.
+    pub fn restore_power(&mut self) -> Result<(), InstanceError> {
+        let server = self.server()?;
+        let lab = KnownLab::with_power_under(server.directory.path())?;
+        // While the volume is mounted again nothing of it may be open: another directory stands in for those of the server.
+        let nowhere = Directory::make(&Options::default(), None)?;
+        let known = std::mem::replace(&mut server.directory, nowhere).let_go()?;
+        lab.restore_power()?;
+        server.directory = known.hold()?;
+        self.start_again()
+    }
+}

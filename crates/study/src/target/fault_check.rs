@@ -1,0 +1,87 @@
+//! What cannot be of a server's faults, and what to write instead.
+
+use load::Span;
+
+use super::fault::{Fault, FaultKind};
+use super::server::Server;
+
+/// That a fault would outlast a load that ends so long after it began, if it would.
+pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
+    (fault.ends_ns() >= load_end.ns).then(|| {
+        format!(
+            "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
+        )
+    })
+}
+
+impl Server {
+    /// What cannot be of its faults, under a load that ends so long after it began.
+    pub(crate) fn impossible_faults(&self, load_end: Span) -> Vec<String> {
+        let impossible = |fault: &Fault| {
+            self.impossible_subject(fault)
+                .or_else(|| impossible_form(fault))
+                .or_else(|| late(fault, load_end))
+        };
+        self.all_faults().iter().filter_map(impossible).collect()
+    }
+
+    /// That it cannot be done to such a server.
+    fn impossible_subject(&self, fault: &Fault) -> Option<String> {
+        let what = fault.what.name();
+        Some(match &fault.what {
+            FaultKind::Command(name) if !self.fault.contains_key(name) => {
+                let known = FaultKind::BUILT_IN.iter().map(FaultKind::name);
+                let known: Vec<&str> = known.chain(self.fault.keys().map(String::as_str)).collect();
+                format!(
+                    "`{name}` is no fault: give one of {}, or the command that does it as fault.{name}",
+                    known.join(", ")
+                )
+            }
+            FaultKind::Command(_) => return None,
+            _ if self.runs() => {
+                format!(
+                    "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
+                )
+            }
+            built_in if built_in.needs_pair() && self.pair().is_none() => {
+                format!("`{what}` needs another node: give pair, such as \"sync\"")
+            }
+            FaultKind::Throttle | FaultKind::Fill | FaultKind::PowerCut if self.pair().is_some() => {
+                format!(
+                    "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
+                )
+            }
+            _ if fault.node.is_some() && self.pair().is_none() => {
+                format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// That it says too little of itself, or too much.
+fn impossible_form(fault: &Fault) -> Option<String> {
+    let what = fault.what.name();
+    Some(match &fault.what {
+        FaultKind::Command(_) if fault.lasts.is_some() || fault.node.is_some() || fault.by.is_some() => {
+            format!("`{what}` is a command: how long it lasts, by how much, and of what, is its own affair")
+        }
+        FaultKind::Command(_) => return None,
+        built_in if built_in.needs_length() && fault.lasts.is_none() => {
+            format!("`{what}` needs to be told for how long: write such as \"{what} for 2s at 20s\"")
+        }
+        built_in if built_in.needs_measure() != fault.by.is_some() => match fault.by {
+            None => format!(
+                "`{what}` needs to be told by how much: write such as \"{what} by 20ms for 10s at 20s\""
+            ),
+            Some(by) => format!("`{what}` has no measure: leave out by {by}"),
+        },
+        FaultKind::Delay if fault.by.is_some_and(|by| by.is_back) => {
+            format!("`{fault}` would have packets come before they are sent: leave out the minus")
+        }
+        built_in if !built_in.takes_length() && fault.lasts.is_some() => {
+            format!("`{what}` takes as long as it takes: leave out for")
+        }
+        _ => return None,
+    })
+}
