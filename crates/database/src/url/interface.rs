@@ -17,6 +17,7 @@ const FORMS: &str =
 static OPTIONS: Form = Form {
     scheme: "http",
     default_port: DEFAULT_PORT,
+    takes_several: false,
     socket: SocketOption::Path("socket"),
     encryption: CLICKHOUSE.encryption,
     options: &["sslmode", "sslrootcert", "sslcert", "sslkey"],

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,6 +64,7 @@ pub(crate) struct Galera {
 /// Where a node talks to others.
 #[derive(Clone, Copy, Debug)]
 struct Ports {
+    host: Ipv4Addr,
     group: u16,
     whole: u16,
     missed: u16,
@@ -91,16 +93,14 @@ impl Galera {
 
     /// Where the members of the group are.
     fn group(&self) -> String {
-        let all: Vec<String> = self.ports.iter().map(|ports| format!("127.0.0.1:{}", ports.group)).collect();
+        let all: Vec<String> =
+            self.ports.iter().map(|ports| format!("{}:{}", ports.host, ports.group)).collect();
         format!("gcomm://{}", all.join(","))
     }
 
-    fn options_of(&self, listen: u16) -> String {
+    fn options_of(&self, host: Ipv4Addr, listen: u16) -> String {
         let timeouts = self.timeouts.iter().map(|(key, value)| format!(";{key}={value}"));
-        format!(
-            "gmcast.listen_addr=tcp://127.0.0.1:{listen};base_port={listen}{}",
-            timeouts.collect::<String>()
-        )
+        format!("gmcast.listen_addr=tcp://{host}:{listen};base_port={listen}{}", timeouts.collect::<String>())
     }
 
     /// Starts a node, which gets what it missed, or all. A member of a new group waits for nobody.
@@ -132,11 +132,12 @@ impl Galera {
             format!("--wsrep-cluster-name={NAME}").into(),
             format!("--wsrep-cluster-address={}", self.group()).into(),
             format!("--wsrep-node-name={}", seat.name).into(),
-            format!("--wsrep-node-address=127.0.0.1:{}", ports.group).into(),
-            format!("--wsrep-sst-receive-address=127.0.0.1:{}", ports.whole).into(),
+            format!("--wsrep-node-address={}:{}", ports.host, ports.group).into(),
+            format!("--wsrep-sst-receive-address={}:{}", ports.host, ports.whole).into(),
             format!(
-                "--wsrep-provider-options={};ist.recv_addr=127.0.0.1:{}",
-                self.options_of(ports.group),
+                "--wsrep-provider-options={};ist.recv_addr={}:{}",
+                self.options_of(ports.host, ports.group),
+                ports.host,
                 ports.missed
             )
             .into(),
@@ -168,7 +169,7 @@ impl Galera {
         let Some(seat) = &ground.witness else { return Ok(()) };
         let mut garbd = ground.command(seat, &self.arbitrator)?;
         garbd.args(["--address", &self.group(), "--group", NAME, "--name", seat.name]);
-        garbd.args(["--options", &self.options_of(seat.port)]).arg("--workdir").arg(&seat.place);
+        garbd.args(["--options", &self.options_of(seat.host(), seat.port)]).arg("--workdir").arg(&seat.place);
         ground.witness.as_mut().map_or(Ok(()), |seat| seat.start("garbd", garbd))
     }
 
@@ -318,9 +319,10 @@ impl Cluster for Galera {
     fn assemble(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
         for name in ["node1", "node2"] {
             let seat = ground.seat(name, true)?;
+            let host = seat.host();
             ground.nodes.push(seat);
             let (group, whole, missed) = (ground.free_port()?, ground.free_port()?, ground.free_port()?);
-            self.ports.push(Ports { group, whole, missed });
+            self.ports.push(Ports { host, group, whole, missed });
         }
         ground.witness = Some(ground.seat("arbitrator", false)?);
         self.programs.make_empty(ground, &ground.nodes[0])?;

@@ -77,10 +77,6 @@ impl Server {
                 "`{what}` needs what receives a log, and nodes of Galera receive none: ask for \"freeze of standby for 2s at 20s\", or give \
                  pair = \"async\""
             ),
-            built_in if is_galera && built_in.is_of_network() => format!(
-                "`{what}` cannot be done to nodes of Galera yet, which are all on loopback: ask for \"freeze of standby for 2s at 20s\", or give \
-                 pair = \"async\""
-            ),
             _ => return None,
         })
     }
