@@ -109,11 +109,11 @@ fn a_node_that_is_cut_off_falls_behind_and_comes_back_and_clients_reach_it_all_t
     pair.wait_until_redundant(LONG, &never).unwrap();
     assert!(reached(&pair, "node2"));
     if options.node().has_clock() {
+        let psql = ask::Psql { program: program::of_postgres("psql").unwrap(), sockets: home.clone() };
         let ahead = |pair: &Pair| {
             let asked = "SELECT extract(epoch FROM clock_timestamp())::bigint";
             let node = &pair.ground.nodes[1];
-            let told =
-                pair.cluster.psql().unwrap().ask((node.name, node.port), "postgres", asked, LONG).unwrap();
+            let told = psql.ask((node.name, node.port), "postgres", asked, LONG).unwrap();
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
             told.parse::<i64>().unwrap() - now.as_secs() as i64
         };

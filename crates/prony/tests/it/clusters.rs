@@ -137,7 +137,7 @@ fn a_list_of_addresses_is_loaded_watched_and_switched_over_by_a_command() {
 
 /// Answers as Patroni's documentation says, by what the nodes of a pair are at that moment.
 fn patroni(pair: &mut Pair) -> Vec<String> {
-    let watch = pair.watch().unwrap();
+    let watch = pair.watch();
     let listeners = ["node1", "node2"].map(|name| (name, TcpListener::bind("127.0.0.1:0").unwrap()));
     let places = pair.nodes().into_iter().map(|node| node.address);
     let members: Vec<[String; 3]> = listeners
