@@ -11,7 +11,7 @@ use load::Tell;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use record::{InspectedServer, Preparation, Unit};
-use study::{Fault, FaultKind, Plan, StartedServer, Trial, WantedDatabase};
+use study::{Fault, Plan, StartedServer, Trial, WantedDatabase};
 use tokio::runtime::Runtime;
 use workload::ServerMeter;
 use workload::orders::store::Loaded;
@@ -378,16 +378,13 @@ impl Targets {
         let by_commands = |commands: BTreeMap<String, String>| -> Arc<Mutex<dyn Breaks>> {
             Arc::new(Mutex::new(Commands::new(commands, trial.planned.clone())))
         };
-        let mut schedule =
-            |name: &str, faults: &[Fault], commands: Arc<Mutex<dyn Breaks>>, broken: Broken| {
-                for fault in faults {
-                    let is_command = matches!(fault.what, FaultKind::Command(_));
-                    let by = if is_command { &commands } else { &broken.by };
-                    let broken = Broken { by: Arc::clone(by), ..broken.clone() };
-                    let drawn = (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-                    scheduled.push(Scheduled::new(fault, name, drawn, broken));
-                }
-            };
+        let mut schedule = |name: &str, faults: &[Fault], broken: &dyn Fn(&Fault) -> Broken| {
+            for fault in faults {
+                let broken = broken(fault);
+                let drawn = (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                scheduled.push(Scheduled::new(fault, name, drawn, broken));
+            }
+        };
         let mut known: Vec<StartedServer> = Vec::new();
         for server in trial.databases().into_iter().filter_map(|wanted| wanted.server) {
             if known.iter().any(|known| known.has_same_data(&server)) {
@@ -396,17 +393,21 @@ impl Targets {
             let called = server.called();
             if let Some(broken) = self.servers.breaks(&server) {
                 let StartedServer { server, .. } = &server;
-                schedule(&called, server.all_faults(), by_commands(server.fault.clone()), broken);
+                let commands = by_commands(server.fault.clone());
+                schedule(&called, server.all_faults(), &|fault| {
+                    let by = if server.is_by_command(fault) { &commands } else { &broken.by };
+                    Broken { by: Arc::clone(by), ..broken.clone() }
+                });
             }
             known.push(server);
         }
         for (name, server) in trial.target.server.iter().filter(|(_, server)| server.runs()) {
-            let by = by_commands(server.fault.clone());
-            schedule(name, server.all_faults(), Arc::clone(&by), Broken { by, watch: None });
+            let broken = Broken { by: by_commands(server.fault.clone()), watch: None };
+            schedule(name, server.all_faults(), &|_| broken.clone());
         }
         for (name, cluster) in trial.target.loaded_clusters() {
-            let by = by_commands(cluster.commands());
-            schedule(name, cluster.all_faults(), Arc::clone(&by), Broken { by, watch: None });
+            let broken = Broken { by: by_commands(cluster.commands()), watch: None };
+            schedule(name, cluster.all_faults(), &|_| broken.clone());
         }
         Faults::new(scheduled).watching(self.clusters.watched(trial))
     }

@@ -284,7 +284,7 @@ fn a_cluster_of_others_is_broken_by_commands_that_are_given_alone() {
             "target.cluster.prod.faults: `freeze` would be done to a cluster that somebody else runs, by a command",
         ),
         ("\"cut at 1s\"", "(there are: kill, switchover): give the command that does it as fault.NAME"),
-        ("\"kill of standby at 1s\"", "how long it lasts, and of what, is its own affair"),
+        ("\"kill of standby at 1s\"", "how long it lasts, by how much, and of what, is its own affair"),
         ("\"kill at 90m\"", "would not be over when the load ends"),
     ] {
         assert!(told(faults).contains(problem), "{faults}: {}", told(faults));
@@ -364,6 +364,19 @@ fn a_pair_and_its_faults_are_what_can_be_done() {
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }
+}
+
+#[test]
+fn a_command_that_is_called_as_a_fault_is_done_in_its_place() {
+    let at = "[target]\ndatabase = \"pg\"\n[target.server.pg]\nat = \"postgres://me@db1\"\nfault.cut = \"ssh switch port 7 off\"";
+    let plan = |faults: &str| Plan::of(&varied("server.pg.faults", faults, at));
+    let planned = plan("\"cut at 1s\"").unwrap();
+    let server = &planned.trials[0].target.server["pg"];
+    assert!(server.is_by_command(&server.all_faults()[0]) && server.own_faults().next().is_none());
+    let told = plan("\"cut of primary at 1s\"").unwrap_err().to_string();
+    assert!(told.contains("`cut` is a command: how long it lasts"), "{told}");
+    let told = plan("\"isolate for 1s at 1s\"").unwrap_err().to_string();
+    assert!(told.contains("`isolate` is done to servers that prony starts"), "{told}");
 }
 
 /// What one engine's pairs have and another's have not was found when a trial ran, if at all.

@@ -166,9 +166,13 @@ fn ranges(numbers: &[u32]) -> String {
     ranges.iter().map(text).collect::<Vec<String>>().join(", ")
 }
 
-/// Places of a server that were asked to be apart and are on one device: `data and log`, and the device.
+/// Places of a server that were asked to be apart and are on one device: `data and log`, and the device. Of nodes of a pair nobody asked
+/// that.
 #[must_use]
 pub fn on_one_device(server: &StartedServer) -> Vec<(String, String)> {
+    if server.pair.is_some() {
+        return Vec::new();
+    }
     let mut by_device: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (what, volume) in &server.places {
         for device in volume.devices() {
@@ -215,6 +219,8 @@ mod tests {
         let together = on_one_device(&server(&["loop0", "loop1"]));
         assert_eq!(together, [("data and log".to_owned(), "loop0".to_owned())]);
         assert_eq!(on_one_device(&server(&["loop2"])), []);
+        let pair = StartedServer { pair: Some("sync".to_owned()), ..server(&["loop0", "loop1"]) };
+        assert_eq!(on_one_device(&pair), []);
         let of = volume("/data", &["loop0", "loop1"]);
         assert_eq!(place(&of), "/data on loop0, loop1 (btrfs)");
         let told = beneath(&of).unwrap();

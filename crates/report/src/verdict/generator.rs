@@ -137,6 +137,9 @@ fn sent_late(trial: &Trial) -> Option<Verdict> {
     let remedy = trial.shown().late_remedy(trial)?;
     // An invalid trial has said so as its reason, and so has one whose rate was not held.
     let told = trial.state == State::Invalid || trial.offered_rate.is_some_and(|rate| !rate.held);
+    // What was due while nobody was answered, on purpose, could not be sent either.
+    let is_silenced = trial.beside.faults.iter().any(|fault| fault.silence.is_some());
+    let told = told || is_silenced;
     let figures = trial.main().filter(|_| is_open(trial) && trial.shown().is_loaded(trial) && !told)?;
     let lag_p99_us = figures.lag.and_then(|lag| lag.p99_us);
     let sign = stats::sent_late(lag_p99_us?, figures.latency.p50_us)?;

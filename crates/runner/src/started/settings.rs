@@ -7,7 +7,7 @@ use instance::{
 };
 use load::Size;
 use record::{DeviceLimits, LimitProof, Parameter, ServerLimits, ServerSetting};
-use study::{Fault, FaultKind, Server, StartedServer};
+use study::{FaultKind, Server, StartedServer};
 
 const MIB: u64 = 1 << 20;
 /// Sessions of our own besides those of the load: the lock, the watch over it, the counting at the end.
@@ -74,17 +74,17 @@ pub(super) fn pair_of(server: &Server, options: &Options) -> Option<(PairKind, P
         Some(study::Failover::Tuned) => Failover::Tuned,
         Some(study::Failover::Default) | None => Failover::Default,
     };
-    let network = network_of(server.all_faults());
+    let network = network_of(server);
     let options = PairOptions::of(options.clone()).failover(failover).in_network(network);
     let timeouts = server.timeouts_as_text().into_iter();
     Some((kind, timeouts.fold(options, |options, (name, value)| options.timeout(name, value))))
 }
 
 /// What is to be cut or slow must be a network of its own.
-fn network_of(faults: &[Fault]) -> NetworkNeed {
-    if faults.iter().any(|fault| fault.what == FaultKind::Delay) {
+fn network_of(server: &Server) -> NetworkNeed {
+    if server.own_faults().any(|what| *what == FaultKind::Delay) {
         NetworkNeed::Delay
-    } else if faults.iter().any(|fault| fault.what.is_of_network()) {
+    } else if server.own_faults().any(FaultKind::is_of_network) {
         NetworkNeed::Cut
     } else {
         NetworkNeed::None
@@ -113,7 +113,7 @@ impl Configuration {
             cpus: server.cpus,
             cpu_set: server.cpu_numbers().unwrap_or_default(),
             devices: Vec::new(),
-            throttles: server.all_faults().iter().any(|fault| fault.what == FaultKind::Throttle),
+            throttles: server.own_faults().any(|what| *what == FaultKind::Throttle),
         };
         Self { asked, chosen, limits }
     }
@@ -155,7 +155,7 @@ impl Configuration {
         for ServerSetting { name, value } in self.chosen.iter().chain(&self.asked) {
             options = options.setting(name, value);
         }
-        let breaks = |what: FaultKind| server.all_faults().iter().any(|fault| fault.what == what);
+        let breaks = |what: FaultKind| server.own_faults().any(|own| *own == what);
         options = options.with_clock(breaks(FaultKind::Clock)).losing_power(breaks(FaultKind::PowerCut));
         if is_limited { options.limits(self.limits.clone()) } else { options }
     }

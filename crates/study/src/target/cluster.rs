@@ -7,7 +7,7 @@ use load::Span;
 use serde::{Deserialize, Serialize};
 
 use super::fault::{Fault, FaultKind, Faults};
-use super::fault_check::late;
+use super::fault_check::{late, own_affair};
 
 /// A cluster that somebody else runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,12 +83,7 @@ impl Cluster {
                      command that does it as {key}, and its name here"
                 ));
             }
-            if fault.lasts.is_some() || fault.node.is_some() || fault.by.is_some() {
-                return Some(format!(
-                    "`{what}` is a command: how long it lasts, by how much, and of what, is its own affair"
-                ));
-            }
-            late(fault, load_end)
+            own_affair(fault).or_else(|| late(fault, load_end))
         };
         self.all_faults().iter().filter_map(problem).collect()
     }

@@ -15,12 +15,22 @@ pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
 }
 
 impl Server {
+    /// Whether a command of the study's does it: one that is called as prony calls something is taken for that.
+    #[must_use]
+    pub fn is_by_command(&self, fault: &Fault) -> bool {
+        matches!(fault.what, FaultKind::Command(_)) || self.fault.contains_key(fault.what.name())
+    }
+
+    /// What prony itself does to it.
+    pub fn own_faults(&self) -> impl Iterator<Item = &FaultKind> {
+        self.all_faults().iter().filter(|fault| !self.is_by_command(fault)).map(|fault| &fault.what)
+    }
+
     /// What cannot be of its faults, under a load that ends so long after it began.
     pub(crate) fn impossible_faults(&self, load_end: Span) -> Vec<String> {
         let impossible = |fault: &Fault| {
-            self.impossible_subject(fault)
-                .or_else(|| impossible_form(fault))
-                .or_else(|| late(fault, load_end))
+            let form = || if self.is_by_command(fault) { own_affair(fault) } else { impossible_form(fault) };
+            self.impossible_subject(fault).or_else(form).or_else(|| late(fault, load_end))
         };
         self.all_faults().iter().filter_map(impossible).collect()
     }
@@ -37,7 +47,7 @@ impl Server {
                     known.join(", ")
                 )
             }
-            FaultKind::Command(_) => return None,
+            _ if self.is_by_command(fault) => return None,
             _ if self.runs() => {
                 format!(
                     "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
@@ -82,14 +92,19 @@ impl Server {
     }
 }
 
+/// That it says of a command what that decides.
+pub(super) fn own_affair(fault: &Fault) -> Option<String> {
+    let says_more = fault.lasts.is_some() || fault.node.is_some() || fault.by.is_some();
+    says_more.then(|| {
+        let what = fault.what.name();
+        format!("`{what}` is a command: how long it lasts, by how much, and of what, is its own affair")
+    })
+}
+
 /// That it says too little of itself, or too much.
 fn impossible_form(fault: &Fault) -> Option<String> {
     let what = fault.what.name();
     Some(match &fault.what {
-        FaultKind::Command(_) if fault.lasts.is_some() || fault.node.is_some() || fault.by.is_some() => {
-            format!("`{what}` is a command: how long it lasts, by how much, and of what, is its own affair")
-        }
-        FaultKind::Command(_) => return None,
         built_in if built_in.needs_length() && fault.lasts.is_none() => {
             format!("`{what}` needs to be told for how long: write such as \"{what} for 2s at 20s\"")
         }

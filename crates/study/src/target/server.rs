@@ -128,8 +128,8 @@ impl StartedServer {
         let place = |one: &Self| {
             let Server { engine, data, log, tablespaces, .. } = &one.server;
             // What joins the nodes of a pair, and their clocks, are made with it.
-            let made = one.server.all_faults().iter().map(|fault| &fault.what);
-            let made: Vec<FaultKind> = made.filter(|what| what.is_made_with_pair()).cloned().collect();
+            let made: Vec<FaultKind> =
+                one.server.own_faults().filter(|what| what.is_made_with_pair()).cloned().collect();
             let made = if one.server.pair().is_some() { made } else { Vec::new() };
             let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text(), made);
             (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone(), pair)
