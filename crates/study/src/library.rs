@@ -66,12 +66,14 @@ pub const PUBLISHED_STUDIES: [ReadyStudy; 19] = with_page![
 ];
 
 /// Studies of what happens when something of a server fails, and of what it costs to be prepared.
-pub const AVAILABILITY_STUDIES: [ReadyStudy; 6] = with_page![
+pub const AVAILABILITY_STUDIES: [ReadyStudy; 8] = with_page![
     "availability-single",
     "availability-sync",
     "availability-async",
     "availability-galera",
     "availability-receiver",
+    "availability-network",
+    "availability-power",
     "availability-synchrony",
 ];
 

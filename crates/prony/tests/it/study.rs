@@ -638,6 +638,8 @@ fn studies_of_availability_tell_what_stands_by_and_what_is_broken_before_anythin
         ("availability-async", "breaks it: promote for 15s at 20s..30s"),
         ("availability-galera", "pair = sync (Galera with an arbitrator, tuned)"),
         ("availability-receiver", "breaks it: freeze-receiver for 15s at 20s..30s"),
+        ("availability-network", "breaks it: isolate for 40s at 20s..30s"),
+        ("availability-power", "breaks it: power-cut at 20s..40s"),
         ("availability-synchrony", "pair = quorum (streaming replication)"),
     ] {
         let plan = bench.run(&["study", "plan", name, "--place", &data]).ended_with(0).stdout;
