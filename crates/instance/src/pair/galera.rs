@@ -28,6 +28,8 @@ const NAME: &str = "prony";
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Clients that were sent to the other node are there by then, or have nothing to do there.
 const MOVED_WITHIN: Duration = Duration::from_secs(5);
+/// An arbitrator is a member by then, or something else is in its way.
+const ARBITRATES_WITHIN: Duration = Duration::from_secs(60);
 /// Members of a whole group: two nodes and the arbitrator.
 const MEMBERS: u32 = 3;
 
@@ -171,6 +173,25 @@ impl Galera {
         garbd.args(["--address", &self.group(), "--group", NAME, "--name", seat.name]);
         garbd.args(["--options", &self.options_of(seat.host(), seat.port)]).arg("--workdir").arg(&seat.place);
         ground.witness.as_mut().map_or(Ok(()), |seat| seat.start("garbd", garbd))
+    }
+
+    /// Starts the arbitrator again as long as it ends: it does where the group it asks is still being made up. One that is no member
+    /// when the time is over is missed by whoever waits for the pair.
+    fn keep_arbitrator(&self, ground: &mut Ground) -> Result<(), InstanceError> {
+        let deadline = Instant::now() + ARBITRATES_WITHIN;
+        let all = MEMBERS.to_string();
+        let is_whole = |seat: &Seat| {
+            self.status(seat).is_ok_and(|status| status.get("wsrep_cluster_size") == Some(&all))
+        };
+        while !ground.nodes.iter().any(is_whole) && Instant::now() < deadline {
+            let has_ended = ground.witness.as_mut().is_some_and(|seat| seat.has_ended().is_some());
+            if has_ended {
+                ground.witness.as_mut().map_or(Ok(()), Seat::reap)?;
+                self.start_arbitrator(ground)?;
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        Ok(())
     }
 
     /// Waits until a node takes writes.
@@ -355,7 +376,8 @@ impl Cluster for Galera {
         }
         self.start_arbitrator(ground)?;
         let others: Vec<usize> = (0..ground.nodes.len()).filter(|&number| Some(number) != first).collect();
-        others.into_iter().try_for_each(|number| self.start_node(ground, number))
+        others.into_iter().try_for_each(|number| self.start_node(ground, number))?;
+        self.keep_arbitrator(ground)
     }
 
     fn stop_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {

@@ -266,7 +266,12 @@ fn studies_of_availability_break_something_twenty_times_on_servers_that_are_made
             let plan = Plan::of(&study).unwrap();
             let servers = || plan.trials.iter().flat_map(|trial| trial.target.server.values());
             let has_pairs = servers().any(|server| server.pair().is_some());
-            assert_eq!(has_pairs, !["availability-single", "availability-power"].contains(&ready.name), "{}", ready.name);
+            assert_eq!(
+                has_pairs,
+                !["availability-single", "availability-power"].contains(&ready.name),
+                "{}",
+                ready.name
+            );
             if ready.name == "availability-synchrony" {
                 assert!(servers().all(|server| server.all_faults().is_empty()));
                 continue;
