@@ -38,7 +38,7 @@ pub enum PairError {
         form: &'static str,
     },
     /// Its nodes cannot have a network of their own.
-    #[error("a pair cannot have a network of its own that is cut: {why}")]
+    #[error("a pair cannot have a network of its own to be broken: {why}")]
     NoNetwork {
         /// What is in its way.
         why: String,

@@ -95,14 +95,15 @@ impl Network {
     /// Whether the kernel can hold packets back.
     fn look_for_delays(&self) -> Result<(), InstanceError> {
         let switch = self.name(SWITCH);
-        run("tc", &["-n", &switch, "qdisc", "add", "dev", SWITCH, "root", "netem", "delay", "1ms"])
-            .and_then(|()| run("tc", &["-n", &switch, "qdisc", "del", "dev", SWITCH, "root"]))
-            .map_err(|error| {
-                let why = format!(
-                    "the kernel holds back no packets ({error}): load its module sch_netem, or leave the delay out"
-                );
-                PairError::NoNetwork { why }.into()
-            })
+        let delayed =
+            said("tc", &["-n", &switch, "qdisc", "add", "dev", SWITCH, "root", "netem", "delay", "1ms"])?;
+        delayed.map(drop).map_err(|error| {
+            let why = format!(
+                "the kernel holds back no packets ({error}): load its module sch_netem, or leave the delay out"
+            );
+            PairError::NoNetwork { why }
+        })?;
+        run("tc", &["-n", &switch, "qdisc", "del", "dev", SWITCH, "root"])
     }
 
     fn name(&self, of: &str) -> String {
@@ -257,18 +258,19 @@ fn run(program: &'static str, words: &[&str]) -> Result<(), InstanceError> {
 }
 
 fn output(program: &'static str, words: &[&str]) -> Result<String, InstanceError> {
+    said(program, words)?.map_err(|why| PairError::NoNetwork { why }.into())
+}
+
+/// What a program says, or how it failed.
+fn said(program: &'static str, words: &[&str]) -> Result<Result<String, String>, InstanceError> {
     let mut running = command(&program::of_network(program)?, None, None)?;
     running.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let failed = |said: String| {
-        let called = format!("{program} {}", words.join(" "));
-        PairError::NoNetwork { why: format!("`{called}` failed: {said}") }
-    };
-    let ended = spawn(running).and_then(std::process::Child::wait_with_output);
-    let ended = ended.map_err(|error| failed(error.to_string()))?;
-    if ended.status.success() {
-        return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
-    }
-    Err(failed(String::from_utf8_lossy(&ended.stderr).trim().to_owned()).into())
+    let failed = |said: &str| format!("`{program} {}` failed: {}", words.join(" "), said.trim());
+    Ok(match spawn(running).and_then(std::process::Child::wait_with_output) {
+        Ok(ended) if ended.status.success() => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
+        Ok(ended) => Err(failed(&String::from_utf8_lossy(&ended.stderr))),
+        Err(error) => Err(failed(&error.to_string())),
+    })
 }
 
 #[cfg(test)]
@@ -368,6 +370,28 @@ mod tests {
         );
         let links = output("ip", &["-o", "link", "show"]).unwrap();
         assert!(!links.contains(&format!("pr{}", id_of(&home))), "{links}");
+    }
+
+    #[test]
+    fn packets_are_held_back_or_what_is_missing_for_that_is_said() {
+        let home = PathBuf::from(format!("/nowhere/prony-{:08x}", u32::MAX - std::process::id()));
+        match Network::make(&home, NetworkNeed::Delay) {
+            Ok(network) => {
+                let mut network = network.unwrap();
+                network.join("node1").unwrap();
+                for _ in 0..2 {
+                    network.delay("node1", Duration::from_millis(5)).unwrap();
+                    network.undelay("node1").unwrap();
+                }
+            }
+            Err(error) => {
+                let error = error.to_string();
+                eprintln!("not run: packets that are held back: {error}");
+                let reasons = ["sch_netem", "only root", "failed:"];
+                assert!(reasons.iter().any(|reason| error.contains(reason)), "{error}");
+            }
+        }
+        assert!(!Path::new(NAMESPACES).join(format!("{PREFIX}{}-{SWITCH}", id_of(&home))).exists());
     }
 
     fn is_of(name: &OsStr, home: &Path) -> bool {
