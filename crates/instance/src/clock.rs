@@ -7,11 +7,12 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{InstanceError, program};
 
-/// Name of the file, in the directory of what has the clock.
-const FILE: &str = "clock";
+/// What the file is called first, in the directory of what has the clock; a number follows.
+const FILE: &str = "clock-";
 /// As many signs whatever the difference is: a look finds the old one or the new one, and never a part.
 const WIDTH: usize = 16;
 
@@ -31,10 +32,12 @@ impl Clock {
 
     /// One that is right, in a directory that its server gets to.
     pub(crate) fn make(directory: &ownership::Directory) -> Result<Self, InstanceError> {
-        let path = directory.path().join(FILE);
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        // A new one each time: whoever runs the server may have put something else in the place of the last.
+        let name = format!("{FILE}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = directory.path().join(&name);
         let fault = |error| InstanceError::file("make", &path)(error);
-        // Of a server that is started again it is there already.
-        let file = directory.open_changing(OsStr::new(FILE)).map_err(fault)?;
+        let (file, _) = directory.create_new(OsStr::new(&name)).map_err(fault)?;
         // It is ours: a server only reads it.
         rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(0o644))
             .map_err(|error| fault(error.into()))?;

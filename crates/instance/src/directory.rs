@@ -148,12 +148,16 @@ pub(crate) struct KnownHome {
 }
 
 impl KnownHome {
-    /// Holds them again. What the server has said may be gone, and goes on then.
+    /// Holds them again. What the server has said may be gone, and begins anew: its user may have put something else in that place.
     pub(crate) fn hold(&self) -> Result<Directory, InstanceError> {
         let made = self.home.open()?;
         let home = made.directory();
-        let log =
-            home.open_growing(OsStr::new(LOG)).map_err(InstanceError::file("open", home.path().join(LOG)))?;
+        let fault = || InstanceError::file("make", home.path().join(LOG));
+        if let Some(seen) = home.look(OsStr::new(LOG)).map_err(fault())? {
+            // Another one that has the name by then is an error below.
+            let _ = home.remove(OsStr::new(LOG), &seen).map_err(fault())?;
+        }
+        let (log, _) = home.create_growing(OsStr::new(LOG)).map_err(fault())?;
         let placement = self.placement.hold(home)?;
         Ok(Directory { placement, made, user: self.user, log, is_kept: false })
     }

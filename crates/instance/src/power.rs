@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use ownership::MadeDirectory;
 
-use crate::directory::Directory;
 use crate::lab::KnownLab;
 use crate::{Instance, InstanceError, Options};
 
@@ -79,11 +78,47 @@ impl Instance {
     pub fn restore_power(&mut self) -> Result<(), InstanceError> {
         let server = self.server()?;
         let lab = KnownLab::with_power_under(server.directory.path())?;
-        // While the volume is mounted again nothing of it may be open: another directory stands in for those of the server.
-        let nowhere = Directory::make(&Options::default(), None)?;
-        let known = std::mem::replace(&mut server.directory, nowhere).let_go()?;
-        lab.restore_power()?;
-        server.directory = known.hold()?;
+        // While the volume is mounted again nothing of it may be open.
+        server.without_directory(|| Ok(lab.restore_power()?))?;
         self.start_again()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::{Engine, Lab, LabPlace, LabShape};
+
+    #[test]
+    fn a_server_comes_back_on_what_its_volume_has_with_a_clock_of_its_own() {
+        let parent = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(parent.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let at = parent.path().join("at");
+        let place =
+            LabPlace { directory: parent.path().to_owned(), mount_point: at.clone(), in_memory: true };
+        let shape = LabShape { device_bytes: 768 << 20, ..LabShape::default() };
+        let lab = match Lab::make(&format!("power-server-{}", std::process::id()), &shape, &place) {
+            Ok(lab) => lab,
+            Err(error) => {
+                eprintln!("not run: the power of a server: {error}");
+                return;
+            }
+        };
+        let options = Options::default().parent_directory(&at).losing_power(true);
+        let options = options.with_clock(Clock::look().is_ok());
+        Instance::look(Engine::Postgres, &options).unwrap();
+        let mut server = Instance::start(Engine::Postgres, &options).unwrap();
+        let before = server.pid().unwrap();
+        server.settle().unwrap();
+        server.cut_power().unwrap();
+        assert_eq!(server.pid(), None);
+        server.restore_power().unwrap();
+        assert!(server.pid().is_some_and(|pid| pid != before));
+        drop(server);
+        assert!(std::fs::read_dir(&at).unwrap().flatten().all(|left| left.file_name() == "lost+found"));
+        lab.remove().unwrap();
     }
 }

@@ -103,6 +103,27 @@ impl Server {
         Ok(())
     }
 
+    /// Lets go of its directories while something is done to what they lie on, and holds them again. Where that fails they are left, and
+    /// known to whoever looks for servers that were left.
+    pub(crate) fn without_directory(
+        &mut self,
+        act: impl FnOnce() -> Result<(), InstanceError>,
+    ) -> Result<(), InstanceError> {
+        let nowhere = Directory::make(&Options::default(), None)?;
+        self.clock = None;
+        let known = std::mem::replace(&mut self.directory, nowhere).let_go();
+        match known.and_then(|known| act().and_then(|()| known.hold())) {
+            Ok(directory) => {
+                self.directory = directory;
+                Ok(())
+            }
+            Err(error) => {
+                self.entry = None;
+                Err(error)
+            }
+        }
+    }
+
     /// A command that runs a program of the server within its limits, as its user.
     pub(crate) fn command(&mut self, program: &Path) -> Result<Command, InstanceError> {
         let clock = self.options.has_clock().then(|| Clock::make(self.directory.home())).transpose()?;

@@ -155,31 +155,6 @@ impl Directory {
         self.create_with(name, OFlags::APPEND, Mode::from_raw_mode(0o666))
     }
 
-    /// The same of one that may be there already: then it must be a regular file, and grows on.
-    ///
-    /// # Errors
-    /// Those of the system, and [`NotPlain`].
-    pub fn open_growing(&self, name: &OsStr) -> io::Result<File> {
-        self.open_with(name, OFlags::APPEND)
-    }
-
-    /// A file of our own for reading and writing, which may be there already: then it must be a regular one.
-    ///
-    /// # Errors
-    /// Those of the system, and [`NotPlain`].
-    pub fn open_changing(&self, name: &OsStr) -> io::Result<File> {
-        self.open_with(name, OFlags::empty())
-    }
-
-    fn open_with(&self, name: &OsStr, further: OFlags) -> io::Result<File> {
-        let Some(seen) = self.look(name)? else {
-            return self.create_with(name, further, Mode::from_raw_mode(0o666)).map(|(file, _)| file);
-        };
-        seen.plain()?;
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        seen.same(self.open_beneath(name, flags | further, Mode::empty())?)
-    }
-
     fn create_with(&self, name: &OsStr, further: OFlags, mode: Mode) -> io::Result<(File, Made)> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(self.open_beneath(name, flags | further, mode)?);
