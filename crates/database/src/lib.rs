@@ -21,6 +21,7 @@ mod mysql;
 mod numbers;
 mod own;
 mod postgres;
+mod reactor;
 mod resolve;
 mod rows;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use own::{
     look_inside, was_closed,
 };
 pub use ownership::{Claim, Existing, RunId};
+pub use reactor::Reactor;
 pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
 pub use statement::{Answer, Protocol, Wanted};

@@ -1,24 +1,80 @@
 //! The bytes of a connection, at which the driver and our own exchanges take turns.
 //!
 //! The driver moves them on a task of its own and hands each row from task to task, which for a statement of one row costs more than all
-//! else that this program does. What others wrote is sent and read by `exchange` itself, over the driver's connection while that rests.
+//! else that this program does. What others wrote is sent and read by `exchange` itself, over the driver's connection while that rests:
+//! through the runtime, or on a thread that has a [`Reactor`](crate::Reactor) through that.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+
+use crate::reactor::{self, Line};
 
 /// A socket, or what encrypts one.
-pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {
+    /// The socket itself, taken from the runtime.
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Stream>>;
+}
 
 pub(super) type Stream = Box<dyn Duplex>;
 
+/// A socket that no runtime knows.
+pub(super) enum Socket {
+    Tcp(std::net::TcpStream),
+    Unix(std::os::unix::net::UnixStream),
+}
+
+impl Duplex for TcpStream {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Stream>> {
+        Ok(Ok(Socket::Tcp(self.into_std()?)))
+    }
+}
+
+impl Duplex for UnixStream {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Stream>> {
+        Ok(Ok(Socket::Unix(self.into_std()?)))
+    }
+}
+
+impl Duplex for tokio_rustls::client::TlsStream<Stream> {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Stream>> {
+        Ok(Err(self))
+    }
+}
+
+#[cfg(test)]
+impl Duplex for tokio::io::DuplexStream {
+    fn into_socket(self: Box<Self>) -> io::Result<Result<Socket, Stream>> {
+        Ok(Err(self))
+    }
+}
+
+impl Socket {
+    /// Gives it to the runtime of this thread.
+    fn into_stream(self) -> io::Result<Stream> {
+        Ok(match self {
+            Self::Tcp(socket) => Box::new(TcpStream::from_std(socket)?),
+            Self::Unix(socket) => Box::new(UnixStream::from_std(socket)?),
+        })
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(socket) => socket.as_fd(),
+            Self::Unix(socket) => socket.as_fd(),
+        }
+    }
+}
+
 struct State {
-    /// None while it is made an encrypted one.
+    /// None while it is made an encrypted one, and while a reactor has its socket.
     stream: Option<Stream>,
     is_ours: bool,
     /// The driver, which wanted to read or write while it was not its turn.
@@ -42,12 +98,16 @@ fn state(line: &Mutex<State>) -> MutexGuard<'_, State> {
 pub(super) struct DriversEnd(Arc<Mutex<State>>);
 
 /// Our end. The line is the driver's again once this is gone, so that it can take its leave.
-pub(super) struct OurEnd(Arc<Mutex<State>>);
+pub(super) struct OurEnd {
+    shared: Arc<Mutex<State>>,
+    /// Its socket, while it is our turn on a thread with a reactor.
+    line: Option<Line<Socket>>,
+}
 
 /// Both ends of one connection; it is the driver's turn.
 pub(super) fn ends(stream: Stream) -> (DriversEnd, OurEnd) {
     let line = Arc::new(Mutex::new(State { stream: Some(stream), is_ours: false, waiting: None }));
-    (DriversEnd(Arc::clone(&line)), OurEnd(line))
+    (DriversEnd(Arc::clone(&line)), OurEnd { shared: line, line: None })
 }
 
 impl DriversEnd {
@@ -107,17 +167,46 @@ impl AsyncWrite for DriversEnd {
 
 impl OurEnd {
     /// It is our turn; the driver waits. Nothing may be under way for it.
-    pub(super) fn take(&self) {
-        state(&self.0).is_ours = true;
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(super) fn take(&mut self) -> io::Result<()> {
+        if self.line.is_some() {
+            return Ok(());
+        }
+        let mut state = state(&self.shared);
+        state.is_ours = true;
+        if !reactor::is_here() {
+            return Ok(());
+        }
+        let Some(stream) = state.stream.take() else { return Ok(()) };
+        match stream.into_socket()? {
+            Ok(socket) => match Line::of(socket)? {
+                Ok(line) => self.line = Some(line),
+                Err(socket) => state.stream = Some(socket.into_stream()?),
+            },
+            Err(stream) => state.stream = Some(stream),
+        }
+        Ok(())
     }
 
-    pub(super) fn give_back(&self) {
-        state(&self.0).give_back();
+    pub(super) fn give_back(&mut self) {
+        let socket = self.line.take().and_then(Line::into_socket);
+        let mut state = state(&self.shared);
+        if let Some(socket) = socket {
+            // Where there is no runtime any more, nobody takes leave.
+            let is_runtime = tokio::runtime::Handle::try_current().is_ok();
+            state.stream = is_runtime.then(|| socket.into_stream().ok()).flatten();
+        }
+        state.give_back();
     }
 
     /// Sends what can be sent of some bytes.
-    pub(super) fn poll_send(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut state(&self.0).stream {
+    pub(super) fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if let Some(line) = &mut self.line {
+            return line.send(context, bytes);
+        }
+        match &mut state(&self.shared).stream {
             Some(stream) => Pin::new(stream).poll_write(context, bytes),
             None => Poll::Ready(Err(gone())),
         }
@@ -125,16 +214,26 @@ impl OurEnd {
 
     /// Sends what an encrypted stream still holds.
     pub(super) fn poll_flush(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut state(&self.0).stream {
+        if self.line.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        match &mut state(&self.shared).stream {
             Some(stream) => Pin::new(stream).poll_flush(context),
             None => Poll::Ready(Err(gone())),
         }
     }
 
     /// Receives into some room, and gives the number of bytes; zero at the end.
-    pub(super) fn poll_receive(&self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub(super) fn poll_receive(
+        &mut self,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Some(line) = &mut self.line {
+            return line.receive(context, room);
+        }
         let mut room = ReadBuf::new(room);
-        let received = match &mut state(&self.0).stream {
+        let received = match &mut state(&self.shared).stream {
             Some(stream) => Pin::new(stream).poll_read(context, &mut room),
             None => Poll::Ready(Err(gone())),
         };
@@ -144,7 +243,7 @@ impl OurEnd {
 
 impl Drop for OurEnd {
     fn drop(&mut self) {
-        state(&self.0).give_back();
+        self.give_back();
     }
 }
 
@@ -156,8 +255,8 @@ mod tests {
     #[tokio::test]
     async fn the_driver_waits_while_it_is_our_turn_and_goes_on_after_it() {
         let (here, mut there) = duplex(64);
-        let (mut driver, ours) = ends(Box::new(here));
-        ours.take();
+        let (mut driver, mut ours) = ends(Box::new(here));
+        ours.take().unwrap();
         let reading = tokio::spawn(async move {
             let mut byte = [0];
             driver.read_exact(&mut byte).await.unwrap();

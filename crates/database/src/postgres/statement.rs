@@ -190,14 +190,15 @@ impl PostgresSession {
     /// Has the line for ourselves, with nothing of ours or the driver's under way.
     async fn take_line(&mut self) -> Result<(), Error> {
         if self.exchange.is_ours() {
-            return self.finish().await;
+            self.finish().await?;
+        } else {
+            self.settle().await?;
+            // Whatever the driver sent without waiting is answered before this.
+            let rested = self.client.check_connection().await;
+            rested.map_err(|error| self.failed(&error, Doing::Run("what was sent before")))?;
         }
-        self.settle().await?;
-        // Whatever the driver sent without waiting is answered before this.
-        let rested = self.client.check_connection().await;
-        rested.map_err(|error| self.failed(&error, Doing::Run("what was sent before")))?;
-        self.exchange.take();
-        Ok(())
+        let attempt = Attempt { doing: Doing::Run("the next statement"), target: &self.target };
+        self.exchange.take().map_err(|error| fault::of_line(&error, None, attempt))
     }
 
     /// Lets the driver have the line again.

@@ -1,8 +1,10 @@
 //! Transactions on real servers: whole or not at all, and in each other's way.
 
+use std::future::poll_fn;
 use std::pin::pin;
 
 use super::*;
+use crate::Reactor;
 
 const PLACES: &str = "CREATE TABLE places (id integer PRIMARY KEY, held integer NOT NULL); \
                       INSERT INTO places VALUES (1, 0), (2, 0)";
@@ -152,10 +154,25 @@ pub(super) async fn an_insert_gives_the_id_that_the_database_made(engine: Engine
     own.remove().await.unwrap();
 }
 
-/// Statements of others and our own take turns on one connection, whatever the first left behind.
+/// Statements of others and our own take turns on one connection, whatever the first left behind; also where the first are waited for
+/// by a reactor.
 pub(super) async fn statements_of_others_and_ours_take_turns(engine: Engine) {
+    take_turns(engine).await;
+    let mut reactor = Reactor::here().unwrap();
+    let mut turns = pin!(take_turns(engine));
+    poll_fn(|context| {
+        let turns = turns.as_mut().poll(context);
+        // The runtime has more to do than that.
+        reactor.wait(Duration::from_millis(u64::from(reactor.awaited() > 0))).unwrap();
+        context.waker().wake_by_ref();
+        turns
+    })
+    .await;
+}
+
+async fn take_turns(engine: Engine) {
     let server = shared(engine);
-    let (_own, mut session, mut other) = places(&server, "prony_turns").await;
+    let (own, mut session, mut other) = places(&server, "prony_turns").await;
     let last = (Protocol::Prepared, Wanted::Last);
     for round in 0..3 {
         let answer = session.statement(READ_PLACES, &[], last).await.unwrap();
@@ -187,4 +204,6 @@ pub(super) async fn statements_of_others_and_ours_take_turns(engine: Engine) {
             }
         }
     }
+    drop((session, other));
+    own.remove().await.unwrap();
 }

@@ -5,6 +5,7 @@
 
 mod controller;
 mod cpu;
+mod crew;
 mod last_100;
 mod meter;
 mod schedule;
@@ -45,6 +46,8 @@ pub(crate) trait Client: Sized + 'static {
     type Turn;
     /// Whether it may be without a connection when the load ends, since that is what is measured. Else it stopped before the end.
     const MAY_END_AWAY: bool = false;
+    /// Whether it waits for its connection without any limit of time, so that a thread of such clients can wait for connections alone.
+    const WAITS_FOR_LINES: bool = false;
     /// Longest pause before it tries to connect again.
     const CONNECT_PAUSE_MAX: Duration = crate::backoff::LONGEST;
 

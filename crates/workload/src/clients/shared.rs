@@ -7,6 +7,7 @@ use load::{Arrivals, Counted, Recorder, lock};
 use record::{Main, Mark, MarkKind, Offered, Outage};
 use tokio::sync::watch;
 
+use super::crew::Panic;
 use super::last_100::Last100;
 use super::schedule::Schedule;
 use super::threads::load_threads;
@@ -192,8 +193,11 @@ impl Part {
     }
 
     /// A client panicked.
-    pub(super) fn panicked(&self, client: u32, panic: &tokio::task::JoinError) {
-        lock(&self.stopped).push(format!("client {} ended by a mistake of prony's: {panic}", client + 1));
+    pub(super) fn panicked(&self, client: u32, panic: &Panic) {
+        let words =
+            panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref().map(String::as_str));
+        let words = words.unwrap_or("it panicked");
+        lock(&self.stopped).push(format!("client {} ended by a mistake of prony's: {words}", client + 1));
         self.ended_by_mistake.fetch_add(1, Ordering::Relaxed);
     }
 }

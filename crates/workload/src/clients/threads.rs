@@ -1,10 +1,10 @@
 //! Load threads, each with its share of the clients.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::task::{JoinSet, LocalSet};
 
+use super::crew::Crew;
 use super::shared::Clients;
 use super::turns::Turns;
 use super::{Client, Place};
@@ -110,19 +110,20 @@ async fn drive<C: Client>(
         () = clients.over.wait() => return Ok(()),
     };
     let Some(clock) = gate.pass().await else { return Ok(()) };
-    let mut running = JoinSet::new();
-    let mut places = HashMap::with_capacity(connected.len());
+    let mut running = Crew::new(C::WAITS_FOR_LINES).map_err(no_reactor)?;
     for (place, client) in connected {
-        let turns = running.spawn_local(Turns::new(Arc::clone(clients), place, clock, client).run());
-        places.insert(turns.id(), place);
+        running.add(place, Turns::new(Arc::clone(clients), place, clock, client).run());
     }
-    while let Some(ended) = running.join_next_with_id().await {
-        let Err(panic) = ended else { continue };
-        if let Some(place) = places.get(&panic.id()) {
+    while let Some((place, ended)) = running.next().await.map_err(no_reactor)? {
+        if let Err(panic) = ended {
             clients.parts[place.part].panicked(place.client, &panic);
         }
     }
     Ok(())
+}
+
+fn no_reactor(error: std::io::Error) -> TrialError {
+    TrialError::Load(format!("cannot wait for connections: {error}"))
 }
 
 async fn connect<C: Client>(load: &Arc<C::Load>, places: &[Place]) -> Result<Vec<(Place, C)>, TrialError> {

@@ -110,9 +110,12 @@ impl Exchange {
     }
 
     /// Takes the line. The driver must have nothing under way.
-    pub(super) fn take(&mut self) {
-        self.line.take();
+    ///
+    /// # Errors
+    /// Those of the line.
+    pub(super) fn take(&mut self) -> io::Result<()> {
         self.is_ours = true;
+        self.line.take()
     }
 
     /// Gives it back. Nothing of ours may be under way.

@@ -23,7 +23,7 @@ fn exchange() -> (Exchange, DriversEnd, DuplexStream) {
     let (here, there) = duplex(1 << 20);
     let (driver, ours) = ends(Box::new(here));
     let mut exchange = Exchange::over(ours);
-    exchange.take();
+    exchange.take().unwrap();
     (exchange, driver, there)
 }
 

@@ -53,6 +53,7 @@ impl Client for User {
     type Load = Running;
     /// The script.
     type Turn = usize;
+    const WAITS_FOR_LINES: bool = true;
 
     async fn connect(load: &Arc<Running>, place: Place) -> Result<Self, Error> {
         let running = Rc::new(Shared(Arc::clone(load)));

@@ -351,6 +351,20 @@ fn an_open_loop_sends_what_is_due_and_sleep_is_in_the_response_time() {
     assert!(least_us >= 5_000.0, "{least_us}");
 }
 
+/// Clients of one thread wait for different things: the server, and the clock.
+#[test]
+fn who_sleeps_is_not_kept_waiting_by_who_waits_for_the_server() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    let mixed = "\\if :client_id % 16 < 8\nSELECT pg_sleep(0.4);\n\\else\n\\sleep 1 ms\nSELECT 1;\n\\endif\n";
+    let ran = ran(&url, &[mixed], "clients = 16\nduration = \"2s\"");
+    assert!(ran.outcome.stopped.is_empty() && ran.outcome.outages.is_empty(), "{:?}", ran.outcome);
+    let (waits, sleeps) = ran.outcome.transactions_by_client.split_at(8);
+    assert!(waits.iter().all(|&turns| (1..=5).contains(&turns)), "{waits:?}");
+    // Each would have some forty if it had to wait until the thread looks at the clock by itself.
+    assert!(sleeps.iter().all(|&turns| turns > 100), "{sleeps:?}");
+}
+
 #[test]
 fn a_server_that_is_killed_is_an_outage_and_its_clients_come_back() {
     let mut server = Postgres::start(&Options::default()).unwrap();

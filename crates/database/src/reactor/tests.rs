@@ -1,0 +1,134 @@
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
+
+use super::*;
+
+const SOON: Duration = Duration::from_secs(10);
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Tested {
+    reactor: Reactor,
+    line: Line<UnixStream>,
+    there: UnixStream,
+    woken: Arc<Count>,
+    waker: Waker,
+}
+
+/// A line of this thread, and its other end.
+fn tested() -> Tested {
+    let reactor = Reactor::here().unwrap();
+    let (here, there) = UnixStream::pair().unwrap();
+    let Ok(line) = Line::of(here).unwrap() else { panic!("there is a reactor") };
+    let woken = Arc::new(Count::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    Tested { reactor, line, there, woken, waker }
+}
+
+impl Tested {
+    fn receive(&mut self) -> Poll<Vec<u8>> {
+        let mut room = [0; 16];
+        let received = self.line.receive(&Context::from_waker(&self.waker), &mut room);
+        received.map(|bytes| room[..bytes.unwrap()].to_vec())
+    }
+
+    /// Sends until no more can be sent.
+    fn fill(&mut self) -> usize {
+        let mut sent = 0;
+        while let Poll::Ready(more) = self.line.send(&Context::from_waker(&self.waker), &[0; 1_000]) {
+            sent += more.unwrap();
+        }
+        sent
+    }
+
+    fn woken(&self) -> usize {
+        self.woken.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn who_awaits_what_comes_is_woken_once() {
+    let mut tested = tested();
+    assert_eq!((tested.receive(), tested.reactor.awaited()), (Poll::Pending, 1));
+    // A socket that can be written to is told at first.
+    tested.reactor.wait(Duration::ZERO).unwrap();
+    assert_eq!(
+        (tested.receive(), tested.receive(), tested.reactor.awaited()),
+        (Poll::Pending, Poll::Pending, 1)
+    );
+    let before = tested.woken();
+    tested.there.write_all(b"one").unwrap();
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!((tested.woken(), tested.reactor.awaited()), (before + 1, 0));
+    assert_eq!(tested.receive(), Poll::Ready(b"one".to_vec()));
+    assert!(!tested.reactor.wait(Duration::ZERO).unwrap());
+    assert_eq!((tested.receive(), tested.woken()), (Poll::Pending, before + 1));
+}
+
+#[test]
+fn what_comes_while_nobody_awaits_it_is_found_later() {
+    let mut tested = tested();
+    tested.there.write_all(b"one").unwrap();
+    assert_eq!(tested.receive(), Poll::Ready(b"one".to_vec()));
+    tested.there.write_all(b"two").unwrap();
+    assert!(!tested.reactor.wait(SOON).unwrap(), "it is told, and nobody is woken");
+    assert_eq!(tested.receive(), Poll::Ready(b"two".to_vec()));
+    tested.there.write_all(&[7; 20]).unwrap();
+    assert_eq!(tested.receive(), Poll::Pending, "it was not told yet");
+    tested.reactor.wait(SOON).unwrap();
+    assert_eq!(tested.receive(), Poll::Ready(vec![7; 16]));
+    assert_eq!(tested.receive(), Poll::Ready(vec![7; 4]), "what did not fit is still there");
+}
+
+#[test]
+fn who_sends_and_who_receives_are_both_told() {
+    let mut tested = tested();
+    let sent = tested.fill();
+    assert_eq!(tested.receive(), Poll::Pending);
+    let mut all = vec![0; sent];
+    tested.there.read_exact(&mut all).unwrap();
+    tested.there.write_all(b"read").unwrap();
+    tested.reactor.wait(SOON).unwrap();
+    assert_eq!(tested.receive(), Poll::Ready(b"read".to_vec()));
+    assert!(tested.fill() > 0);
+}
+
+#[test]
+fn an_end_is_told_again_and_again() {
+    let mut tested = tested();
+    while tested.receive().is_ready() || tested.reactor.wait(Duration::ZERO).unwrap() {}
+    let (there, _) = UnixStream::pair().unwrap();
+    drop(std::mem::replace(&mut tested.there, there));
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!((tested.receive(), tested.receive()), (Poll::Ready(Vec::new()), Poll::Ready(Vec::new())));
+}
+
+#[test]
+fn a_socket_that_was_given_back_is_not_waited_for() {
+    let mut tested = tested();
+    assert_eq!(tested.receive(), Poll::Pending);
+    let Tested { mut reactor, line, mut there, woken, .. } = tested;
+    let mut socket = line.into_socket().unwrap();
+    assert_eq!(reactor.awaited(), 0);
+    there.write_all(b"later").unwrap();
+    assert!(!reactor.wait(Duration::ZERO).unwrap());
+    assert_eq!(woken.0.load(Ordering::Relaxed), 0);
+    let mut room = [0; 5];
+    socket.read_exact(&mut room).unwrap();
+    assert_eq!(&room, b"later");
+    let Ok(again) = Line::of(socket).unwrap() else { panic!("there is a reactor") };
+    assert_eq!(again.number, 0, "its place was free");
+    drop(reactor);
+    assert!(!is_here());
+    assert!(Line::of(again.into_socket().unwrap()).unwrap().is_err(), "no reactor, no line");
+}
