@@ -8,6 +8,7 @@ use record::{
 use serde::Serialize;
 use stats::{Estimate, Unstable};
 
+use crate::faults::Account;
 use crate::format;
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
@@ -48,6 +49,10 @@ pub struct Historian {
     pub(crate) refused_measured: Option<u64>,
     /// Rows whose commit was answered.
     pub acknowledged: u64,
+    /// Rows of flushes whose answer was lost and that were there.
+    pub found_after_outage: u64,
+    /// Rows of flushes whose answer was lost, that were not there and were written again.
+    pub written_again: u64,
     /// Accepted events that could not be written before the trial was given up.
     pub abandoned: u64,
     /// Acknowledged rows that no purge may have removed.
@@ -145,6 +150,21 @@ fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
 }
 
 impl Historian {
+    /// What became of the rows.
+    pub(crate) fn account(&self) -> Account {
+        let lost = self.rows_lost;
+        let beyond = || Some(self.rows_found?.saturating_sub(self.rows_expected));
+        Account {
+            acknowledged: self.rows_expected,
+            there: lost.map(|lost| self.rows_expected.saturating_sub(lost)),
+            lost,
+            unanswered: self.found_after_outage + self.written_again,
+            unanswered_there: Some(self.found_after_outage),
+            beyond: self.rows_compared.as_ref().map(|rows| rows.doubled + rows.unknown).or_else(beyond),
+            refused: None,
+        }
+    }
+
     /// Why the rows in the database are not those that were acknowledged, or that nobody knows.
     pub(crate) fn unaccounted(&self) -> Option<String> {
         let is_counted = self.rows_found == Some(self.rows_expected);
@@ -198,6 +218,8 @@ impl Historian {
                 .reduce(|sum, events| sum + events)
                 .map(|events| events.round() as u64),
             acknowledged: outcome.acknowledged,
+            found_after_outage: outcome.found_after_outage,
+            written_again: outcome.written_again,
             abandoned: outcome.abandoned,
             rows_expected: outcome.rows_expected,
             rows_found: outcome.rows_found,
