@@ -21,7 +21,7 @@ mod mariadb;
 mod network;
 mod options;
 mod postgres;
-mod processes;
+pub(crate) mod processes;
 mod replicas;
 mod streaming;
 #[cfg(test)]
