@@ -143,6 +143,12 @@ pub struct Reads {
     pub latency: Summary,
 }
 
+/// Events of these seconds that came while the buffer was full; none where they were not counted by the second.
+fn refused_in(window: &[&Sample]) -> Option<u64> {
+    let refused = window.iter().filter_map(|sample| sample.gauges.get(record::REFUSED).copied());
+    refused.reduce(|sum, events| sum + events).map(|events| events.round() as u64)
+}
+
 /// Acknowledged rows that are not there, at least; none if the database could not be asked.
 fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
     let by_count = outcome.rows_expected.saturating_sub(outcome.rows_found?);
@@ -212,11 +218,7 @@ impl Historian {
             pending_mean: gauge_mean(&window, PENDING),
             pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
             refused: outcome.refused,
-            refused_measured: window
-                .iter()
-                .filter_map(|sample| sample.gauges.get(record::REFUSED).copied())
-                .reduce(|sum, events| sum + events)
-                .map(|events| events.round() as u64),
+            refused_measured: refused_in(&window),
             acknowledged: outcome.acknowledged,
             found_after_outage: outcome.found_after_outage,
             written_again: outcome.written_again,
