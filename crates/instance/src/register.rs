@@ -12,6 +12,7 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::directory::DATA;
+use crate::lab::KnownLab;
 use crate::pair::processes;
 use crate::process::Handle;
 use crate::{InstanceError, limits, pair, postgres};
@@ -227,7 +228,14 @@ impl Known {
         limits::remove_left(&self.group)?;
         // The data last: what has failed before can be tried again.
         for place in self.directories.iter().rev() {
-            place.remove()?;
+            match place.remove() {
+                // Its power was cut when prony was killed: nothing can be written there before the volume is mounted again.
+                Err(error) if error.is_of_device() => {
+                    KnownLab::with_power_under(&place.path)?.restore_power()?;
+                    place.remove()?;
+                }
+                removed => removed?,
+            }
         }
         forget(&directory(SERVERS)?, &file_of(&self.name))
     }

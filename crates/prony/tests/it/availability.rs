@@ -284,6 +284,29 @@ fn what_stood_still_when_prony_was_killed_ends_with_its_server() {
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
 }
 
+/// A volume without power takes nothing, not even that something on it is removed.
+#[test]
+fn the_power_that_was_cut_when_prony_was_killed_is_back_when_its_server_is_stopped() {
+    let Some(labs) = Labs::new("a power cut that prony does not outlive") else { return };
+    let name = labs.name("cut");
+    let made = labs.run(&["lab", "create", &name, "--size", "1200MiB"]).ended_with(0);
+    let at = Path::new(made.stdout.trim());
+    let place = ["--data", made.stdout.trim(), "--setting", "shared_buffers=32MB"];
+    let fault = ["--duration", "2m", "--fault", "power-cut for 1m at 500ms"];
+    let mut running =
+        Running::start_command(&labs.bench, labs.command(&[&REGISTER[..9], &place, &fault].concat()));
+    running.wait_until("the volume takes nothing", || fs::write(at.join("probe"), "probe").is_err());
+    running.send(Signal::KILL);
+    running.ended();
+    let listed = labs.run(&["instance", "list", "--json"]).ended_with(0).json();
+    let left = listed["instances"][0]["name"].as_str().unwrap();
+    labs.run(&["instance", "stop", left]).ended_with(0).says("is gone, with all that it had");
+    fs::write(at.join("probe"), "probe").unwrap();
+    let names: Vec<_> = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| name == "probe" || name == "lost+found"), "{names:?}");
+    labs.run(&["lab", "remove", &name]).ended_with(0);
+}
+
 #[test]
 fn nodes_that_do_not_see_each_other_lose_nothing_that_was_acknowledged() {
     if !is_root() {
