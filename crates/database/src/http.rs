@@ -2,18 +2,16 @@
 //! here that ClickHouse and Patroni do not use.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use record::LinkEncryption;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::io::{BufReader, ReadBuf};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::{Duration, Instant};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
 
 use crate::error::{Attempt, remedy};
 use crate::silence::UNACKNOWLEDGED;
@@ -43,10 +41,8 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
 }
 
-enum Stream {
-    Plain(TcpStream),
-    Encrypted(Box<TlsStream<TcpStream>>),
-}
+/// As it is, or encrypted.
+type Stream = Either<TcpStream, Box<TlsStream<TcpStream>>>;
 
 impl Wire {
     /// Connects to a host.
@@ -122,7 +118,7 @@ async fn encrypted(
         Some(Mode::VerifyCa) => Checks::Authority,
         Some(Mode::VerifyFull) => Checks::AuthorityAndName,
         None if said.roots.is_some() => Checks::AuthorityAndName,
-        None | Some(Mode::Disable) => return Ok((Stream::Plain(socket), None)),
+        None | Some(Mode::Disable) => return Ok((Either::Left(socket), None)),
         Some(Mode::Allow | Mode::Prefer) => {
             let words = "HTTP has no way to agree upon encryption";
             let remedy = "give sslmode=disable, or with the port of HTTPS require, verify-ca or verify-full";
@@ -149,7 +145,7 @@ async fn encrypted(
         None => Error::Unreachable(attempt.text(error, "see whether HTTPS is spoken on that port")),
     })?;
     let encryption = agreed(stream.get_ref().1, checks);
-    Ok((Stream::Encrypted(Box::new(stream)), Some(encryption)))
+    Ok((Either::Right(Box::new(stream)), Some(encryption)))
 }
 
 /// Reads an answer to its end. Tells whether the connection takes another request.
@@ -231,51 +227,6 @@ async fn line<S: AsyncRead + Unpin>(stream: &mut BufReader<S>) -> io::Result<Str
 fn odd(line: &str) -> io::Error {
     let shown: String = line.chars().take(80).collect();
     io::Error::new(io::ErrorKind::InvalidData, format!("what answers there does not speak HTTP: `{shown}`"))
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        room: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_read(context, room),
-            Self::Encrypted(stream) => Pin::new(stream).poll_read(context, room),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Encrypted(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Self::Encrypted(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Encrypted(stream) => Pin::new(stream).poll_shutdown(context),
-        }
-    }
-}
-
-impl std::fmt::Debug for Stream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Plain(_) => "Plain",
-            Self::Encrypted(_) => "Encrypted",
-        })
-    }
 }
 
 #[cfg(test)]

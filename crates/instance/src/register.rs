@@ -11,8 +11,11 @@ use rustix::fs::Mode;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+use crate::directory::DATA;
+use crate::lab::KnownLab;
+use crate::pair::processes;
 use crate::process::Handle;
-use crate::{InstanceError, limits, pair};
+use crate::{InstanceError, limits, pair, postgres};
 
 /// Version of what is stored.
 const FORMAT: u32 = 1;
@@ -225,7 +228,14 @@ impl Known {
         limits::remove_left(&self.group)?;
         // The data last: what has failed before can be tried again.
         for place in self.directories.iter().rev() {
-            place.remove()?;
+            match place.remove() {
+                // Its power was cut when prony was killed: nothing can be written there before the volume is mounted again.
+                Err(error) if error.is_of_device() => {
+                    KnownLab::with_power_under(&place.path)?.restore_power()?;
+                    place.remove()?;
+                }
+                removed => removed?,
+            }
         }
         forget(&directory(SERVERS)?, &file_of(&self.name))
     }
@@ -236,6 +246,19 @@ impl Known {
             let ours = self.directories.first().filter(|place| place.is_ours());
             return ours.map_or(Ok(()), |place| pair::end_all(&place.path));
         }
+        self.end_first()?;
+        let Some(place) = self.directories.first().filter(|place| place.is_ours()) else { return Ok(()) };
+        // Whoever stands still does not notice that the first process is gone. They are known by where they stand.
+        let left = processes::below(&place.path)?;
+        let segments: Vec<postgres::Segment> =
+            left.iter().flat_map(|one| postgres::segments_of(one.pid)).collect();
+        processes::kill_all(&place.path, DIES_WITHIN)?;
+        postgres::remove_shared_memory(&place.path.join(DATA), &segments);
+        Ok(())
+    }
+
+    /// Ends its first process, if it runs, in order where it can.
+    fn end_first(&self) -> Result<(), InstanceError> {
         let Some(process) = self.process.filter(|process| process.lives()) else { return Ok(()) };
         let Some(handle) = Handle::open(process.pid)? else { return Ok(()) };
         // What has its number now may have taken it between the look and the handle.

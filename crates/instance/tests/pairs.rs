@@ -80,8 +80,11 @@ fn a_synchronous_pair_fails_over_keeps_what_it_acknowledged_and_becomes_redundan
 
     let first = pair.primary().unwrap().unwrap();
     told(&pair, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)").unwrap();
+    let watch = pair.watch();
+    assert!(!watch.look().is_noticed, "all are in their places");
     pair.kill_node(&first).unwrap();
     let second = other_primary(&mut pair, &first);
+    assert!(watch.look().is_noticed, "the monitor has another one in its place");
     let nodes = pair.nodes();
     let of = |name: &str| nodes.iter().find(|node| node.name == name).unwrap();
     assert!(of(&second).is_primary && of(&second).keeper_pid.is_some() && of("monitor").is_witness);
@@ -91,6 +94,7 @@ fn a_synchronous_pair_fails_over_keeps_what_it_acknowledged_and_becomes_redundan
 
     pair.restart_node(&first).unwrap();
     redundant(&mut pair);
+    assert!(!watch.look().is_noticed, "it is back");
     assert_eq!(pair.primary().unwrap(), Some(second.clone()));
     pair.switchover().unwrap();
     assert_eq!(other_primary(&mut pair, &second), first);
@@ -210,11 +214,13 @@ fn a_pair_of_galera_goes_on_with_one_node_and_restores_itself_after_an_end_of_ev
     assert_eq!(pair.primary().unwrap().as_deref(), Some("node1"));
     pair.kill_node("node1").unwrap();
     assert_eq!(other_primary(&mut pair, "node1"), "node2");
+    assert!(pair.watch().look().is_noticed, "the group goes on with fewer members");
     told(&pair, "INSERT INTO test.kept VALUES (2)").unwrap();
     assert_eq!(told(&pair, "SELECT count(*) FROM test.kept").unwrap(), "2");
     pair.restart_node("node1").unwrap();
     redundant(&mut pair);
-    assert!(pair.watch().look().is_redundant);
+    let seen = pair.watch().look();
+    assert!(seen.is_redundant && !seen.is_noticed, "{seen:?}");
 
     // Who came back is not written to, and a client that waits is told to go elsewhere.
     assert_eq!(pair.primaries(), ["node2"]);
@@ -246,7 +252,10 @@ fn a_replica_of_mariadb_is_promoted_on_demand_and_the_lost_node_follows_from_the
     assert_eq!(pair.primary().unwrap().as_deref(), Some("node2"));
     assert_eq!(told(&pair, "SELECT n FROM test.kept").unwrap(), "1");
     redundant(&mut pair);
-    assert_eq!(pair.watch().look(), Seen { primaries: vec!["node2".to_owned()], is_redundant: true });
+    assert_eq!(
+        pair.watch().look(),
+        Seen { primaries: vec!["node2".to_owned()], is_redundant: true, is_noticed: false }
+    );
     pair.kill_server("node2").unwrap();
     assert_eq!(pair.primary().unwrap(), None);
     pair.switchover().unwrap();

@@ -20,6 +20,12 @@ pub struct FaultDone {
     /// Whether it was of the node that took the writes then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub took_writes: bool,
+    /// How long a single server that was ended took, from when it was started again until it answered, its crash recovery included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_within_s: Option<f64>,
+    /// When whoever decides who takes over held a node for gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noticed_s: Option<f64>,
     /// When another node took the writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promoted_s: Option<f64>,

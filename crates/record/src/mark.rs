@@ -42,6 +42,8 @@ pub enum MarkKind {
     SourceOutage,
     /// Something is broken on purpose.
     Fault,
+    /// Whoever decides who takes over holds a server for gone.
+    Noticed,
     /// Another server takes over.
     Promotion,
 }
@@ -59,6 +61,7 @@ impl MarkKind {
             Self::Outage => "outage",
             Self::SourceOutage => "source away",
             Self::Fault => "fault",
+            Self::Noticed => "noticed",
             Self::Promotion => "promotion",
         }
     }

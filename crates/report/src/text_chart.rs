@@ -204,6 +204,7 @@ fn letter(kind: MarkKind) -> char {
         MarkKind::Outage => 'o',
         MarkKind::SourceOutage => 'a',
         MarkKind::Fault => 'f',
+        MarkKind::Noticed => 'd',
         MarkKind::Promotion => 'n',
     }
 }

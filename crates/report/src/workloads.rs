@@ -15,6 +15,7 @@ use stats::{Chance, Estimate};
 use crate::chart::Chart;
 use crate::csv::Field;
 use crate::disk::Disk;
+use crate::faults::Account;
 use crate::historian::{Historian, OfHistorian};
 use crate::limit::Limit;
 use crate::metrics::MetricOf;
@@ -89,6 +90,11 @@ pub(crate) trait Shown: Sync {
 
     /// What is wrong with what was acknowledged, or that nobody knows; nothing of a trial whose state says so.
     fn unaccounted(&self, _: &Trial) -> Option<String> {
+        None
+    }
+
+    /// What became of what was asked for, over the whole load; none where nobody counted.
+    fn account(&self, _: &Trial) -> Option<Account> {
         None
     }
 

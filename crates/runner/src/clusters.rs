@@ -183,6 +183,8 @@ impl Watches for Watching {
     fn stands(&self) -> Stands {
         let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = runtime.block_on(self.cluster.look(WATCH_WITHIN));
-        Stands { primaries: seen.primaries(), is_redundant: seen.is_redundant == Some(true) }
+        let is_redundant = seen.is_redundant == Some(true);
+        // What its members decide by is their own affair.
+        Stands { primaries: seen.primaries(), is_redundant, is_noticed: false }
     }
 }

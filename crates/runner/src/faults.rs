@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use record::{FaultDone, Mark, MarkKind, PlannedTrial, Split};
-use study::Fault;
+use study::{Fault, FaultKind};
 
 use crate::command::{self, When};
 
@@ -59,6 +59,8 @@ pub(crate) struct Stands {
     pub(crate) primaries: Vec<String>,
     /// Whether another one stands by that has all that is acknowledged.
     pub(crate) is_redundant: bool,
+    /// Whether whoever decides who takes over holds one of them for gone.
+    pub(crate) is_noticed: bool,
 }
 
 /// A cluster that somebody else runs: it is looked at as long as the load goes on, whatever is done to it.
@@ -334,14 +336,20 @@ impl Faults {
     }
 
     fn mend_one(&self, at: usize) {
-        let Scheduled { fault, broken: Broken { by, .. }, .. } = &self.scheduled[at];
+        let Scheduled { fault, broken: Broken { by, watch }, .. } = &self.scheduled[at];
+        let is_started_again = watch.is_none() && fault.what.ends_servers();
+        let mending = Instant::now();
         let mended = locked(by).mend(fault);
+        let took_s = mending.elapsed().as_secs_f64();
         let now_s = self.now().as_secs_f64();
         let begun_s = {
             let mut state = self.state();
             let done = &mut state.done[at];
             match mended {
-                Ok(()) => done.mended_s = Some(now_s),
+                Ok(()) => {
+                    done.mended_s = Some(now_s);
+                    done.started_within_s = is_started_again.then_some(took_s);
+                }
                 Err(why) => done.failed = Some(format!("it could not be undone: {why}")),
             }
             done.begun_s.unwrap_or(now_s)
@@ -370,7 +378,15 @@ impl Faults {
 
     fn seen(&self, at: usize, stands: &Stands, now_s: f64) {
         let mut state = self.state();
+        // What an earlier fault came to would be seen at once.
+        let is_first =
+            state.done[..at].iter().all(|done| done.broken_s.is_none() || done.redundant_s.is_some());
         let done = &mut state.done[at];
+        let is_asked = self.scheduled[at].fault.what == FaultKind::Switchover;
+        let is_news = stands.is_noticed && is_first && !is_asked && done.noticed_s.is_none();
+        if is_news {
+            done.noticed_s = Some(now_s);
+        }
         // Who stands by was none of those that took writes before.
         let others: Vec<&String> = stands.primaries.iter().filter(|primary| **primary != done.of).collect();
         let mut what = None;
@@ -388,6 +404,10 @@ impl Faults {
         }
         if stands.is_redundant && done.mended_s.is_some() {
             done.redundant_s = Some(now_s);
+        }
+        if is_news {
+            let what = "a node is held for gone";
+            state.marks.push(Mark::planned(MarkKind::Noticed, now_s, Some(now_s), what));
         }
         if let Some(what) = what {
             state.marks.push(Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what));
@@ -475,6 +495,7 @@ mod tests {
     struct Remembers {
         told: Vec<String>,
         refuses: bool,
+        stays_broken: bool,
     }
 
     impl Breaks for Remembers {
@@ -485,7 +506,7 @@ mod tests {
 
         fn mend(&mut self, fault: &Fault) -> Result<(), String> {
             self.told.push(format!("mend {}", fault.what.name()));
-            Ok(())
+            if self.stays_broken { Err("node1 does not answer after 60 s".to_owned()) } else { Ok(()) }
         }
     }
 
@@ -494,7 +515,7 @@ mod tests {
 
     impl Watches for Second {
         fn stands(&self) -> Stands {
-            Stands { primaries: vec!["node2".to_owned()], is_redundant: true }
+            Stands { primaries: vec!["node2".to_owned()], is_redundant: true, is_noticed: true }
         }
     }
 
@@ -528,6 +549,7 @@ mod tests {
         let (told, done, marks) = ran(&["freeze for 30ms at 60ms", "kill at 10ms..30ms"], false, is_over);
         assert_eq!(told, ["break kill", "mend kill", "break freeze", "mend freeze"]);
         let [kill, freeze] = done.as_slice() else { panic!("{done:?}") };
+        assert!(kill.noticed_s.is_some() && kill.started_within_s.is_none(), "a node of several: {kill:?}");
         assert_eq!((kill.due_s, kill.of.as_str(), &kill.failed), (0.02, "node1", &None));
         let times = |done: &FaultDone| {
             [done.begun_s, done.broken_s, done.mended_s, done.promoted_s].map(Option::unwrap)
@@ -550,10 +572,88 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_does_not_come_back_fails_the_trial_with_why() {
+        let by = Arc::new(Mutex::new(Remembers { stays_broken: true, ..Remembers::default() }));
+        let broken = Broken { by, watch: None };
+        let faults = Faults::new(vec![Scheduled::new(&"kill at 0s".parse().unwrap(), "pg", 0.0, broken)]);
+        faults.while_running(&AtomicBool::new(false), || {
+            faults.begin();
+            while faults.done()[0].failed.is_none() {
+                std::thread::yield_now();
+            }
+        });
+        let [done] = faults.done().try_into().unwrap();
+        assert_eq!((done.mended_s, done.started_within_s), (None, None));
+        let told = failed(&[done]).unwrap();
+        assert!(told.ends_with("it could not be undone: node1 does not answer after 60 s"), "{told}");
+    }
+
+    #[test]
+    fn how_long_a_single_server_took_to_start_again_is_kept() {
+        let by = Arc::new(Mutex::new(Remembers::default()));
+        let of = |fault: &str| {
+            let broken = Broken { by: Arc::clone(&by) as _, watch: None };
+            let faults = Faults::new(vec![Scheduled::new(&fault.parse().unwrap(), "pg", 0.0, broken)]);
+            faults.while_running(&AtomicBool::new(false), || {
+                faults.begin();
+                while faults.done()[0].mended_s.is_none() {
+                    std::thread::yield_now();
+                }
+            });
+            faults.done().remove(0).started_within_s
+        };
+        assert!(
+            of("kill for 300ms at 0s").is_some_and(|took_s| (0.0..0.3).contains(&took_s)),
+            "not its pause"
+        );
+        assert_eq!(of("freeze for 1ms at 0s"), None);
+    }
+
+    #[test]
     fn a_fault_that_cannot_be_done_is_told_and_has_nothing_to_be_undone() {
         let (told, done, _) = ran(&["throttle for 1s at 0s"], true, |done| done[0].failed.is_some());
         assert_eq!(told, ["break throttle"]);
         assert!(failed(&done).unwrap().ends_with("it has no disk"));
+    }
+
+    /// What is told of a fault after looks at the nodes of a pair, of which node1 took the writes.
+    fn nodes_seen(fault: &str, looks: &[(&[&str], bool)]) -> (FaultDone, Vec<Mark>) {
+        let by = Arc::new(Mutex::new(Remembers::default()));
+        let broken = Broken { by, watch: Some(Arc::new(Second)) };
+        let faults = Faults::new(vec![Scheduled::new(&fault.parse().unwrap(), "pg", 0.0, broken)]);
+        {
+            let done = &mut faults.state().done[0];
+            (done.of, done.took_writes) = ("node1".to_owned(), true);
+            (done.begun_s, done.broken_s, done.mended_s) = (Some(1.0), Some(1.0), Some(1.5));
+        }
+        for (number, &(primaries, is_noticed)) in (2_u32..).zip(looks) {
+            let primaries = primaries.iter().map(|name| (*name).to_owned()).collect();
+            faults.seen(0, &Stands { primaries, is_redundant: false, is_noticed }, f64::from(number));
+        }
+        (faults.done().remove(0), faults.take_marks())
+    }
+
+    #[test]
+    fn that_a_node_is_gone_is_noticed_before_another_takes_over_and_an_order_to_hand_over_is_no_failure() {
+        let looks: [(&[&str], bool); 4] = [(&["node1"], false), (&[], true), (&[], true), (&["node2"], true)];
+        let (done, marks) = nodes_seen("kill-node at 1s", &looks);
+        assert_eq!((done.noticed_s, done.promoted_s), (Some(3.0), Some(5.0)));
+        let kinds: Vec<MarkKind> = marks.iter().map(|mark| mark.kind).collect();
+        assert_eq!(kinds, [MarkKind::Noticed, MarkKind::Promotion]);
+        let (done, _) = nodes_seen("switchover at 1s", &looks);
+        assert_eq!((done.noticed_s, done.promoted_s), (None, Some(5.0)));
+    }
+
+    #[test]
+    fn two_nodes_that_take_writes_fail_the_trial_unless_their_network_was_broken() {
+        let looks: [(&[&str], bool); 3] =
+            [(&["node1"], false), (&["node1", "node2"], false), (&["node1", "node2"], false)];
+        let (done, _) = nodes_seen("kill at 1s", &looks);
+        assert_eq!(done.failed.as_deref(), Some("node1 and node2 took writes at once"));
+        assert!(failed(&[done]).unwrap().starts_with("the fault `kill at 1s` of node1 was not done"));
+        let (done, _) = nodes_seen("cut for 5s at 1s", &looks);
+        let split = done.split.unwrap();
+        assert_eq!((done.failed, split.from_s, split.to_s), (None, 3.0, 4.0));
     }
 
     /// What looks at a cluster say, each a tenth of a second after the one before, with a fault of it that was begun at 1 s and done at 2 s.
@@ -575,7 +675,7 @@ mod tests {
                 state.done[0].mended_s = Some(2.0);
             }
             let primaries = primaries.iter().map(|name| (*name).to_owned()).collect();
-            let stands = Stands { primaries, is_redundant: *is_redundant };
+            let stands = Stands { primaries, is_redundant: *is_redundant, is_noticed: false };
             faults.cluster_seen(0, &stands, (now_s, now_s + 0.05));
             now_s += 0.1;
         }

@@ -182,16 +182,18 @@ async fn a_transaction_keeps_others_waiting_until_it_has_ended() {
     let mut other = Session::open(&url).await.unwrap();
     let insert = "INSERT INTO samples (time) VALUES (1)";
     for (is_committed, expected) in [(true, 2), (false, 2)] {
+        let (begun, is_begun) = tokio::sync::oneshot::channel();
         let write = async {
             let mut transaction = session.begin().await.unwrap();
             transaction.execute(insert, &[]).await.unwrap();
+            begun.send(()).unwrap();
             transaction.execute(insert, &[]).await.unwrap();
             if is_committed {
                 transaction.commit().await.unwrap();
             }
         };
         let read = async {
-            tokio::time::sleep(ms(25)).await;
+            is_begun.await.unwrap();
             count(&mut other).await.unwrap()
         };
         assert_eq!(tokio::join!(write, read).1, [[Value::I64(expected)]]);

@@ -8,11 +8,12 @@ use record::Link;
 use tiberius::{AuthMethod, Client, Config, EncryptionLevel};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio_util::either::Either;
 
 use super::browser;
 use super::fault;
 use super::prelogin::{self, ANSWER, HEADER_BYTES, PRELOGIN, Prelogin, Word};
-use super::stream::{Socket, Stream};
+use super::stream::Stream;
 use super::tls;
 use crate::Error;
 use crate::error::{Attempt, remedy};
@@ -122,13 +123,13 @@ async fn agree(
     if wanted == Encrypt::Strict {
         let mut tls = encrypt(socket).await?;
         let answer = exchange(&mut tls, &say(Word::Strict), attempt).await?;
-        return Ok(Stream::new(Socket::Encrypted(Box::new(tls)), answer.plain(), false));
+        return Ok(Stream::new(Either::Right(Box::new(tls)), answer.plain(), false));
     }
     let word = if wanted == Encrypt::Off { Word::Off } else { Word::On };
     let answer = exchange(&mut socket, &say(word), attempt).await?;
     let is_login_alone = match (word, answer.word) {
         (Word::Off, Word::NotSupported) => {
-            return Ok(Stream::new(Socket::Plain(socket), answer.plain(), false));
+            return Ok(Stream::new(Either::Left(socket), answer.plain(), false));
         }
         (Word::Off, Word::Off) => true,
         (_, Word::On | Word::Required) => false,
@@ -143,7 +144,7 @@ async fn agree(
         }
     };
     let tls = encrypt(socket).await?;
-    Ok(Stream::new(Socket::Encrypted(Box::new(tls)), answer.plain(), is_login_alone))
+    Ok(Stream::new(Either::Right(Box::new(tls)), answer.plain(), is_login_alone))
 }
 
 /// How it is encrypted. A token is good for whoever reads it, and so is never sent readable.

@@ -9,8 +9,9 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::io::{AsyncRead, AsyncWrite};
 use record::{Link, LinkEncryption};
-use tokio::io::{AsyncRead as TokioRead, AsyncWrite as TokioWrite, ReadBuf};
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_util::either::Either;
 
 use super::prelogin::Boundary;
 use super::tls::Tls;
@@ -25,11 +26,8 @@ pub(crate) struct Stream {
     is_login_alone: bool,
 }
 
-/// What bytes go through.
-pub(super) enum Socket {
-    Plain(TcpStream),
-    Encrypted(Box<Tls>),
-}
+/// What bytes go through: as they are, or encrypted.
+pub(super) type Socket = Either<TcpStream, Box<Tls>>;
 
 /// What the driver sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,16 +52,16 @@ impl Stream {
     /// How it is encrypted, as the record has it.
     pub(super) fn link(&self, is_remote: bool) -> Link {
         let encryption: Option<LinkEncryption> = match &self.socket {
-            Socket::Plain(_) => None,
-            Socket::Encrypted(_) if self.is_login_alone => None,
-            Socket::Encrypted(tls) => Some(tls.agreed()),
+            Either::Left(_) => None,
+            Either::Right(_) if self.is_login_alone => None,
+            Either::Right(tls) => Some(tls.agreed()),
         };
         let remark = match &self.socket {
-            Socket::Plain(_) if is_remote => {
+            Either::Left(_) if is_remote => {
                 Some("the server cannot encrypt, and its login was readable too".to_owned())
             }
-            Socket::Encrypted(_) if self.is_login_alone => Some("but for the login".to_owned()),
-            Socket::Plain(_) | Socket::Encrypted(_) => None,
+            Either::Right(_) if self.is_login_alone => Some("but for the login".to_owned()),
+            Either::Left(_) | Either::Right(_) => None,
         };
         Link { is_remote, encryption, remark, taken: Vec::new() }
     }
@@ -72,7 +70,7 @@ impl Stream {
     fn poll_login_left(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.phase == Phase::LoginSaid {
             ready!(Pin::new(&mut self.socket).poll_flush(context))?;
-            if let Socket::Encrypted(tls) = &mut self.socket {
+            if let Either::Right(tls) = &mut self.socket {
                 tls.end();
             }
             self.phase = Phase::Open;
@@ -136,41 +134,5 @@ impl AsyncWrite for Stream {
 
     fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
-    }
-}
-
-impl TokioRead for Socket {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        room: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(socket) => Pin::new(socket).poll_read(context, room),
-            Self::Encrypted(tls) => Pin::new(tls).poll_read(context, room),
-        }
-    }
-}
-
-impl TokioWrite for Socket {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
-            Self::Encrypted(tls) => Pin::new(tls).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(socket) => Pin::new(socket).poll_flush(context),
-            Self::Encrypted(tls) => Pin::new(tls).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(socket) => Pin::new(socket).poll_shutdown(context),
-            Self::Encrypted(tls) => Pin::new(tls).poll_shutdown(context),
-        }
     }
 }

@@ -21,7 +21,7 @@ use crate::{InstanceError, program};
 /// Where a keeper says who it is, in its node's place.
 pub(crate) const RUNTIME: &str = "run";
 /// The database of the monitor.
-const DATABASE: &str = "pg_auto_failover";
+pub(super) const DATABASE: &str = "pg_auto_failover";
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// A switchover waits for the monitor to go through all its states.
 const SWITCHES_WITHIN: Duration = Duration::from_secs(120);

@@ -330,6 +330,11 @@ pub(super) fn is_whole(members: &[Option<Member>]) -> bool {
     members.iter().all(|member| member.as_ref().is_some_and(is_one))
 }
 
+/// Whether the group has gone on without one of them.
+pub(super) fn has_lost_one(members: &[Option<Member>]) -> bool {
+    members.iter().flatten().any(|member| member.is_ready && member.members < MEMBERS)
+}
+
 /// Whether a node was the last that was stopped in order, and so has all.
 fn was_last(seat: &Seat) -> bool {
     let text = std::fs::read_to_string(seat.data().join("grastate.dat")).unwrap_or_default();

@@ -21,7 +21,7 @@ mod mariadb;
 mod network;
 mod options;
 mod postgres;
-mod processes;
+pub(crate) mod processes;
 mod replicas;
 mod streaming;
 #[cfg(test)]
@@ -272,7 +272,8 @@ impl Pair {
     #[must_use]
     pub fn watch(&self) -> Watch {
         let node = |seat: &Seat| Watched { name: seat.name, port: seat.port, socket: mariadb::socket(seat) };
-        Watch::new(self.cluster.watch(), self.ground.nodes.iter().map(node).collect())
+        let nodes = self.ground.nodes.iter().map(node).collect();
+        Watch::new(self.cluster.watch(), nodes, self.ground.witness.as_ref().map(node))
     }
 
     /// What each node is, in one line, by whoever knows it best.

@@ -1,6 +1,6 @@
-//! The processes of a pair, whoever made them: a keeper starts its server itself, and what it leaves behind is nobody's child. They
-//! are known by the directory in which they stand, which is one that we made: servers stand among their data, and what we start is
-//! put into its node's directory. A process with a terminal is somebody who looks around there.
+//! The processes of a pair, or of a server that a killed prony left, whoever made them: a keeper starts its server itself, and what it
+//! leaves behind is nobody's child. They are known by the directory in which they stand, which is one that we made: servers stand among
+//! their data, and what we start is put into its node's directory. A process with a terminal is somebody who looks around there.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};

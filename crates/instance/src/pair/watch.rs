@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use super::ask::{MariaDbClient, Psql};
-use super::{galera, replicas};
+use super::{autoctl, galera, replicas};
 
 /// What is looked at again and again is asked anew soon.
 const LOOK_WITHIN: Duration = Duration::from_secs(1);
@@ -16,6 +16,8 @@ const LOOK_WITHIN: Duration = Duration::from_secs(1);
 pub struct Watch {
     by: Asked,
     nodes: Vec<Watched>,
+    /// Who decides who takes over, if it is none of the nodes and can be asked.
+    witness: Option<Watched>,
 }
 
 /// Who is asked, and what.
@@ -45,11 +47,13 @@ pub struct Seen {
     pub primaries: Vec<String>,
     /// Whether all others follow the one that takes writes, as closely as they are to.
     pub is_redundant: bool,
+    /// Whether whoever decides who takes over holds a node for gone; never where nobody decides.
+    pub is_noticed: bool,
 }
 
 impl Watch {
-    pub(super) fn new(by: Asked, nodes: Vec<Watched>) -> Self {
-        Self { by, nodes }
+    pub(super) fn new(by: Asked, nodes: Vec<Watched>, witness: Option<Watched>) -> Self {
+        Self { by, nodes, witness }
     }
 
     /// Looks. Who does not answer within a second takes no writes.
@@ -63,14 +67,22 @@ impl Watch {
                 let primary = galera::writer_of(&members, writer);
                 let primaries =
                     primary.map(|number| self.nodes[number].name.to_owned()).into_iter().collect();
-                Seen { primaries, is_redundant: galera::is_whole(&members) }
+                let is_noticed = galera::has_lost_one(&members);
+                Seen { primaries, is_redundant: galera::is_whole(&members), is_noticed }
             }
             Asked::Replicas(client) => self.look_at_replicas(client),
         }
     }
 
     fn look_at_postgres(&self, psql: &Psql, is_synchronous: bool) -> Seen {
-        let answers = self.of_each(|node| ask_postgres(psql, (node.name, node.port)));
+        let (answers, is_noticed) = std::thread::scope(|scope| {
+            let monitor = self.witness.as_ref().and_then(|monitor| {
+                let ask = move || is_noticed(psql, (monitor.name, monitor.port));
+                std::thread::Builder::new().name("watch".to_owned()).spawn_scoped(scope, ask).ok()
+            });
+            let answers = self.of_each(|node| ask_postgres(psql, (node.name, node.port)));
+            (answers, monitor.is_some_and(|monitor| monitor.join().unwrap_or(false)))
+        });
         let followers: Vec<(&str, &str)> = self
             .nodes
             .iter()
@@ -80,7 +92,8 @@ impl Watch {
         let is_redundant = followers
             .first()
             .is_some_and(|(_, followers)| is_followed(followers, self.nodes.len(), is_synchronous));
-        Seen { primaries: followers.iter().map(|(name, _)| (*name).to_owned()).collect(), is_redundant }
+        let primaries = followers.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Seen { primaries, is_redundant, is_noticed }
     }
 
     /// Who leads is asked first, so that what follows has had the time to receive what was written then.
@@ -93,13 +106,13 @@ impl Watch {
             .filter_map(|(node, position)| Some((node, position.as_ref()?)))
             .collect();
         let primaries = leading.iter().map(|(node, _)| node.name.to_owned()).collect();
-        let [(leader, written)] = leading.as_slice() else { return Seen { primaries, is_redundant: false } };
+        let [(leader, written)] = leading.as_slice() else { return Seen { primaries, ..Seen::default() } };
         let follows = |node: &Watched| {
             let following = replicas::Following::ask(client, node.place(), LOOK_WITHIN);
             following.is_ok_and(|following| following.has_received(written))
         };
         let is_redundant = self.nodes.iter().all(|node| node.name == leader.name || follows(node));
-        Seen { primaries, is_redundant }
+        Seen { primaries, is_redundant, is_noticed: false }
     }
 
     /// What each node says, all of them at once.
@@ -130,6 +143,14 @@ fn ask_postgres(psql: &Psql, node: (&str, u16)) -> Option<String> {
                          count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication \
                          WHERE state = 'streaming' AND application_name <> 'pg_basebackup'";
     psql.ask(node, "postgres", ASKED, LOOK_WITHIN).ok()
+}
+
+/// Whether a monitor wants a node out of its place: one that it demotes, or that is to catch up before it counts again.
+fn is_noticed(psql: &Psql, monitor: (&str, u16)) -> bool {
+    const ASKED: &str = "SELECT count(*) FROM pgautofailover.node \
+                         WHERE goalstate::text IN ('draining', 'demote_timeout', 'demoted', 'catchingup')";
+    let told = psql.ask(monitor, autoctl::DATABASE, ASKED, LOOK_WITHIN);
+    told.is_ok_and(|count| count.trim() != "0")
 }
 
 fn is_followed(followers: &str, nodes: usize, is_synchronous: bool) -> bool {

@@ -1,10 +1,15 @@
 //! Servers that are broken on purpose while they are loaded: what was done when, what came of it, and what cannot be done.
 
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::lab::Labs;
 use crate::mounts::is_root;
-use crate::workbench::{Outcome, Workbench, json_file};
+use crate::running::Running;
+use crate::workbench::{Outcome, PRONY, Workbench, json_file};
 
 /// The only trial of a run, which may be one of a busy machine.
 fn trial(bench: &Workbench, ran: &Outcome) -> Value {
@@ -208,6 +213,97 @@ fn what_was_not_synced_is_lost_with_the_power_and_what_was_is_there() {
     let (failed, lost) = cut("off");
     let is_broken = failed.as_str().is_some_and(|why| why.starts_with("it could not be undone"));
     assert!(is_broken || lost > Some(0), "{failed}: {lost:?}");
+    labs.run(&["lab", "remove", &name]).ended_with(0);
+}
+
+/// Several faults in a row, one of them at a time that is drawn, under a load of orders: each order that was acknowledged is there.
+#[test]
+fn orders_that_are_acknowledged_outlive_a_kill_and_a_restart() {
+    let bench = Workbench::new();
+    let load = ["orders", "run", "--managed", "postgres", "--n-threads", "4", "--think-time", "20ms"];
+    let times = ["--warmup-time", "500ms", "--run-time", "5s", "--setting", "shared_buffers=32MB"];
+    let faults = ["--fault", "kill at 1s..2s", "--fault", "restart at 3s"];
+    let ran = bench.run(&[&load[..], &times, &faults].concat());
+    let trial = trial(&bench, &ran);
+    for fault in trial["faults"].as_array().unwrap() {
+        assert_eq!(fault["failed"], Value::Null, "{fault:#}");
+        let took_s = fault["mended_s"].as_f64().unwrap() - fault["broken_s"].as_f64().unwrap();
+        let started_within_s = fault["started_within_s"].as_f64().unwrap();
+        assert!(started_within_s > 0.0 && started_within_s <= took_s, "{fault:#}");
+    }
+    let due_s = trial["faults"][0]["due_s"].as_f64().unwrap();
+    assert!((1.0..=2.0).contains(&due_s), "{due_s}");
+    let target = &trial["outcome"]["targets"][0];
+    assert_eq!(target["acknowledged_lost"].as_u64(), Some(0), "{target:#}");
+    let beyond = target["orders_found"].as_u64().unwrap() + target["rollbacks_from_start"].as_u64().unwrap()
+        - target["purchases_from_start"].as_u64().unwrap();
+    assert!(beyond <= target["unanswered"].as_u64().unwrap(), "{target:#}");
+    let told = bench.run(&["report", "latest", "--details"]).stdout;
+    for part in ["What became of what was asked for", "ambiguous", "its start took"] {
+        assert!(told.replace('\n', " ").contains(part), "{part} in {told}");
+    }
+}
+
+/// Processes that stand in a directory or below it, and whether each was stopped by a signal.
+fn standing_in(directory: &Path) -> Vec<(String, bool)> {
+    let place = directory.canonicalize().unwrap();
+    let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let theirs = all.filter(|one| fs::read_link(one.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&place)));
+    let told = |one: std::path::PathBuf| {
+        let status = fs::read_to_string(one.join("status")).ok()?;
+        let line = |name: &str| Some(status.lines().find(|line| line.starts_with(name))?.to_owned());
+        Some((line("Name:")?, line("State:")?.contains("\tT")))
+    };
+    theirs.filter_map(told).collect()
+}
+
+/// Processes that were stopped by a signal do not notice that the server's first one was killed with prony: they once stood still for
+/// ever, in a directory that was gone, while the server was said to be gone with all that it had.
+#[test]
+fn what_stood_still_when_prony_was_killed_ends_with_its_server() {
+    let bench = Workbench::new();
+    let data = tempfile::tempdir().unwrap();
+    fs::set_permissions(data.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let state = bench.path("state").display().to_string();
+    let mut command = bench.command(PRONY);
+    let place = ["--data", data.path().to_str().unwrap(), "--fault", "freeze for 1m at 500ms"];
+    command.args([&REGISTER[..9], &["--duration", "2m"], &place].concat()).env("XDG_STATE_HOME", &state);
+    let mut running = Running::start_command(&bench, command);
+    running.wait_until("all of the server stands still", || {
+        let all = standing_in(data.path());
+        all.len() > 3 && all.iter().all(|(_, is_stopped)| *is_stopped)
+    });
+    running.send(Signal::KILL);
+    running.ended();
+    let run = |words: &[&str]| bench.run_with(&[("XDG_STATE_HOME", &state)], words).ended_with(0);
+    let left = run(&["instance", "list", "--json"]).json()["instances"][0].clone();
+    assert_eq!(left["standing"], "left", "{left:#}");
+    assert!(standing_in(data.path()).iter().any(|(_, is_stopped)| *is_stopped), "something was left");
+    run(&["instance", "stop", left["name"].as_str().unwrap()]).says("is gone, with all that it had");
+    assert_eq!(standing_in(data.path()), []);
+    assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
+}
+
+/// A volume without power takes nothing, not even that something on it is removed.
+#[test]
+fn the_power_that_was_cut_when_prony_was_killed_is_back_when_its_server_is_stopped() {
+    let Some(labs) = Labs::new("a power cut that prony does not outlive") else { return };
+    let name = labs.name("cut");
+    let made = labs.run(&["lab", "create", &name, "--size", "1200MiB"]).ended_with(0);
+    let at = Path::new(made.stdout.trim());
+    let place = ["--data", made.stdout.trim(), "--setting", "shared_buffers=32MB"];
+    let fault = ["--duration", "2m", "--fault", "power-cut for 1m at 500ms"];
+    let mut running =
+        Running::start_command(&labs.bench, labs.command(&[&REGISTER[..9], &place, &fault].concat()));
+    running.wait_until("the volume takes nothing", || fs::write(at.join("probe"), "probe").is_err());
+    running.send(Signal::KILL);
+    running.ended();
+    let listed = labs.run(&["instance", "list", "--json"]).ended_with(0).json();
+    let left = listed["instances"][0]["name"].as_str().unwrap();
+    labs.run(&["instance", "stop", left]).ended_with(0).says("is gone, with all that it had");
+    fs::write(at.join("probe"), "probe").unwrap();
+    let names: Vec<_> = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| name == "probe" || name == "lost+found"), "{names:?}");
     labs.run(&["lab", "remove", &name]).ended_with(0);
 }
 

@@ -41,7 +41,7 @@ impl Labs {
         format!("test-{own}-{name}")
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.bench.command(PRONY);
         command.args(arguments).env("XDG_STATE_HOME", self.bench.path("state"));
         command

@@ -65,7 +65,7 @@ impl Span {
                 MarkKind::Audit | MarkKind::Purge | MarkKind::Shrink => 4,
                 MarkKind::Silence | MarkKind::Outage | MarkKind::SourceOutage => 1,
                 MarkKind::ReplicaBehind => 3,
-                MarkKind::Fault | MarkKind::Promotion => 2,
+                MarkKind::Fault | MarkKind::Noticed | MarkKind::Promotion => 2,
             }),
             name: mark.kind.name(),
             begin_s: mark.begin_s,

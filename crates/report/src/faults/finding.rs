@@ -31,6 +31,8 @@ pub struct Availability {
     pub away_s_interval: Option<(f64, f64)>,
     /// The longest.
     pub away_s_max: f64,
+    /// How long a single server that was ended took to start again, its crash recovery included: the median; none of other faults.
+    pub started_within_s_median: Option<f64>,
     /// Repeats in which something acknowledged was lost, of those in which that is known.
     pub lost_in: Option<u32>,
     /// Repeats in which it is known what was lost.
@@ -71,6 +73,8 @@ fn of_fault(trials: &[&Trial], number: usize) -> Option<Availability> {
     let away_s: Vec<f64> =
         done.iter().map(|(_, fault)| fault.silence.map_or(0.0, |silence| silence.length_s)).collect();
     let MedianInterval { median, interval } = median_interval(&away_s)?;
+    let started_within_s: Vec<f64> =
+        done.iter().filter_map(|(_, fault)| fault.done.started_within_s).collect();
     let lost: Vec<u64> = done.iter().filter_map(|(trial, _)| trial.shown().lost(trial)).collect();
     let lost_in = lost.iter().filter(|&&lost| lost > 0).count() as u32;
     Some(Availability {
@@ -81,6 +85,7 @@ fn of_fault(trials: &[&Trial], number: usize) -> Option<Availability> {
         away_s_interval: interval,
         away_s_max: away_s.iter().copied().fold(0.0, f64::max),
         away_s,
+        started_within_s_median: stats::median(&started_within_s),
         lost_in: (!lost.is_empty()).then_some(lost_in),
         lost_known_in: lost.len() as u32,
         lost_chance_at_most: chance_at_most(lost_in, lost.len() as u32),
@@ -99,7 +104,12 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 
 fn finding(of: &Availability) -> Verdict {
     let (away, figure) = away(of);
-    let sentence = format!("{}: `{}`{}: {away}{}", of.name, of.fault, repeats(of), lost(of));
+    let start = of.started_within_s_median.map(format::duration);
+    let start = start.map_or_else(String::new, |start| {
+        let median = if of.trials.len() > 1 { " (median)" } else { "" };
+        format!("; its start took {start}{median}, recovery included")
+    });
+    let sentence = format!("{}: `{}`{}: {away}{start}{}", of.name, of.fault, repeats(of), lost(of));
     Verdict {
         figure: Some(figure),
         trials: of.trials.clone(),
@@ -200,6 +210,7 @@ mod tests {
             away_s_median: median,
             away_s_interval: interval,
             away_s_max: away_s.iter().copied().fold(0.0, f64::max),
+            started_within_s_median: None,
             lost_in: (!lost.is_empty()).then_some(lost_in),
             lost_known_in: lost.len() as u32,
             lost_chance_at_most: chance_at_most(lost_in, lost.len() as u32),
@@ -282,6 +293,21 @@ mod tests {
         assert_eq!((said(&in_time, FAULTS), said(&in_time, "fault_late")), (1, 0));
         assert_eq!((said(&late, FAULTS), said(&late, "fault_late")), (1, 1));
         let text = super::super::blocks(&in_time, record::Workload::Orders);
-        assert_eq!(text.len(), 2, "a table and what it means");
+        assert_eq!(text.len(), 3, "a table, what it means, and what became of the orders");
+    }
+
+    #[test]
+    fn how_long_a_server_took_to_start_again_is_told_beside_how_long_nobody_was_answered() {
+        let mut trial = Sold::at("32 clients", &[100.0]).trial(1);
+        trial.trial.faults = vec![FaultDone { started_within_s: Some(0.42), ..fault(20.0) }];
+        trial.trial.marks.push(Mark::silence(20_000_000_000, Some(22_500_000_000)));
+        let report = Report::of(&fixture::study("orders", vec![trial]));
+        let told = &finding(&report.availability[0]).sentence;
+        assert!(
+            told.contains("nobody was answered for 2.50 s; its start took 420 ms, recovery included; "),
+            "{told}"
+        );
+        let shown = report.text(Some(200)).to_string();
+        assert!(shown.contains("started within"), "{shown}");
     }
 }

@@ -1,14 +1,16 @@
 //! What was broken on purpose while trials ran: how long nobody was answered for it, what the load came to before and after, and what
 //! repeats of it say.
 
+mod account;
 mod finding;
 mod table;
 
-use record::{FaultDone, Mark, MarkKind, MeasuredTrial, Sample};
+use record::{FaultDone, Mark, MarkKind, MeasuredTrial, Phase, Sample};
 use serde::Serialize;
 
 use crate::trial::per_s;
 
+pub(crate) use account::Account;
 pub use finding::Availability;
 pub(crate) use finding::{all, availability};
 pub(crate) use table::blocks;
@@ -23,9 +25,17 @@ pub struct Fault {
     pub silence: Option<Silence>,
     /// Operations a second before the first fault, after the warm-up where there was time.
     pub per_s_before: Option<f64>,
+    /// The same while it went on: from the second in which it was begun to the one in which it was over.
+    pub per_s_meanwhile: Option<f64>,
     /// Operations a second from when it was over, and nobody waited any more, to the next one or the end of the load.
     pub per_s_after: Option<f64>,
-    /// Longest latency of those that were answered between, in milliseconds.
+    /// Mean latency of those that were answered before the first fault, in milliseconds.
+    pub mean_ms_before: Option<f64>,
+    /// Of those that were answered while it went on.
+    pub mean_ms_meanwhile: Option<f64>,
+    /// Of those that were answered once it was over.
+    pub mean_ms_after: Option<f64>,
+    /// Longest latency of those that were answered while it went on, in milliseconds.
     pub max_ms_meanwhile: Option<f64>,
 }
 
@@ -58,24 +68,38 @@ pub(crate) fn of(measured: &MeasuredTrial) -> Vec<Fault> {
             measured.samples.iter().filter(is_within)
         };
         let rate = |from_s, to_s| {
-            let rates: Vec<f64> =
-                within(from_s, to_s).filter_map(|sample| per_s(&measured.trial.main, sample)).collect();
+            // Nothing begins while the last operations drain.
+            let loaded = within(from_s, to_s).filter(|sample| sample.phase != Phase::Drain);
+            let rates: Vec<f64> = loaded.filter_map(|sample| per_s(&measured.trial.main, sample)).collect();
             stats::mean(&rates)
         };
+        let mean_ms = |from_s, to_s| mean_us(measured, within(from_s, to_s)).map(|us| us / 1e3);
         // Whoever waited when it began is answered in the second in which it is over.
-        let meanwhile = within(begins(done) - 1.0, over_s + 1.0);
-        let longest = meanwhile
-            .flat_map(|sample| longest_us(measured, sample))
-            .fold(None, |most: Option<f64>, us| Some(most.map_or(us, |most| most.max(us))));
+        let (from_s, to_s) = (begins(done) - 1.0, over_s + 1.0);
+        let longest = within(from_s, to_s).filter_map(|sample| longest_us(measured, sample));
         Fault {
             silence,
             per_s_before: rate(0.0, first_s),
+            per_s_meanwhile: rate(from_s, to_s),
             per_s_after: rate(over_s, next_s),
-            max_ms_meanwhile: longest.map(|us| us / 1e3),
+            mean_ms_before: mean_ms(0.0, first_s),
+            mean_ms_meanwhile: mean_ms(from_s, to_s),
+            mean_ms_after: mean_ms(over_s, next_s),
+            max_ms_meanwhile: longest.reduce(f64::max).map(|us| us / 1e3),
             done: done.clone(),
         }
     };
     faults.iter().enumerate().map(fault).collect()
+}
+
+/// The mean latency of what a trial is about over intervals.
+fn mean_us<'a>(measured: &MeasuredTrial, samples: impl Iterator<Item = &'a Sample>) -> Option<f64> {
+    let main = &measured.trial.main;
+    let means = samples.flat_map(|sample| {
+        let of_main = main.among(&sample.operations);
+        of_main.filter_map(|(_, operation)| Some((operation.latency.mean_us?, operation.count as f64)))
+    });
+    stats::weighted_mean(means)
 }
 
 /// The longest latency of what a trial is about in an interval.
@@ -102,6 +126,32 @@ fn silence(marks: &[Mark], (begun_s, next_s): (f64, f64), load_end_s: f64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Half as many orders, and twice the time for each, from 20 to 30 s; all as before once it is over.
+    #[test]
+    fn rates_and_latencies_are_told_before_meanwhile_and_after() {
+        let course = |second: f64| if (20.0..30.0).contains(&second) { 0.5 } else { 1.0 };
+        let mut measured =
+            crate::fixture::Sold::at("32 clients", &[100.0]).noise(0.0).course(course).trial(1);
+        measured.trial.faults = vec![FaultDone {
+            asked: "freeze for 10s at 20s".to_owned(),
+            begun_s: Some(20.0),
+            broken_s: Some(20.0),
+            mended_s: Some(30.0),
+            ..FaultDone::default()
+        }];
+        let [fault] = of(&measured).try_into().unwrap();
+        let [before, meanwhile, after] =
+            [fault.per_s_before, fault.per_s_meanwhile, fault.per_s_after].map(Option::unwrap);
+        assert!((before - 100.0).abs() < 2.0 && (after - 100.0).abs() < 2.0, "{before}, {after}");
+        assert!(
+            (50.0..70.0).contains(&meanwhile),
+            "with the seconds in which it begins and ends: {meanwhile}"
+        );
+        let means = [fault.mean_ms_before, fault.mean_ms_meanwhile, fault.mean_ms_after].map(Option::unwrap);
+        assert!(means.iter().all(|&ms| ms > 0.0 && ms <= fault.max_ms_meanwhile.unwrap()), "{means:?}");
+        assert!((means[0] / means[2] - 1.0).abs() < 0.05, "{means:?}");
+    }
 
     #[test]
     fn a_silence_is_that_of_the_fault_before_it() {

@@ -30,6 +30,7 @@ pub use published::{
 use crate::chart::Chart;
 use crate::configuration::Configuration;
 use crate::csv::Field;
+use crate::faults::Account;
 use crate::format;
 use crate::limit::{BUSY_SHARE, Limit};
 use crate::metrics::{MetricOf, ms};
@@ -165,6 +166,10 @@ impl Shown for OfHistorian {
 
     fn unaccounted(&self, trial: &Trial) -> Option<String> {
         trial.historian()?.unaccounted()
+    }
+
+    fn account(&self, trial: &Trial) -> Option<Account> {
+        trial.historian().map(Historian::account)
     }
 
     fn lost(&self, trial: &Trial) -> Option<u64> {

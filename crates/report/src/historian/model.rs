@@ -8,6 +8,7 @@ use record::{
 use serde::Serialize;
 use stats::{Estimate, Unstable};
 
+use crate::faults::Account;
 use crate::format;
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
@@ -48,6 +49,10 @@ pub struct Historian {
     pub(crate) refused_measured: Option<u64>,
     /// Rows whose commit was answered.
     pub acknowledged: u64,
+    /// Rows of flushes whose answer was lost and that were there.
+    pub found_after_outage: u64,
+    /// Rows of flushes whose answer was lost, that were not there and were written again.
+    pub written_again: u64,
     /// Accepted events that could not be written before the trial was given up.
     pub abandoned: u64,
     /// Acknowledged rows that no purge may have removed.
@@ -138,6 +143,12 @@ pub struct Reads {
     pub latency: Summary,
 }
 
+/// Events of these seconds that came while the buffer was full; none where they were not counted by the second.
+fn refused_in(window: &[&Sample]) -> Option<u64> {
+    let refused = window.iter().filter_map(|sample| sample.gauges.get(record::REFUSED).copied());
+    refused.reduce(|sum, events| sum + events).map(|events| events.round() as u64)
+}
+
 /// Acknowledged rows that are not there, at least; none if the database could not be asked.
 fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
     let by_count = outcome.rows_expected.saturating_sub(outcome.rows_found?);
@@ -145,6 +156,21 @@ fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
 }
 
 impl Historian {
+    /// What became of the rows.
+    pub(crate) fn account(&self) -> Account {
+        let lost = self.rows_lost;
+        let beyond = || Some(self.rows_found?.saturating_sub(self.rows_expected));
+        Account {
+            acknowledged: self.rows_expected,
+            there: lost.map(|lost| self.rows_expected.saturating_sub(lost)),
+            lost,
+            unanswered: self.found_after_outage + self.written_again,
+            unanswered_there: Some(self.found_after_outage),
+            beyond: self.rows_compared.as_ref().map(|rows| rows.doubled + rows.unknown).or_else(beyond),
+            refused: None,
+        }
+    }
+
     /// Why the rows in the database are not those that were acknowledged, or that nobody knows.
     pub(crate) fn unaccounted(&self) -> Option<String> {
         let is_counted = self.rows_found == Some(self.rows_expected);
@@ -192,12 +218,10 @@ impl Historian {
             pending_mean: gauge_mean(&window, PENDING),
             pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
             refused: outcome.refused,
-            refused_measured: window
-                .iter()
-                .filter_map(|sample| sample.gauges.get(record::REFUSED).copied())
-                .reduce(|sum, events| sum + events)
-                .map(|events| events.round() as u64),
+            refused_measured: refused_in(&window),
             acknowledged: outcome.acknowledged,
+            found_after_outage: outcome.found_after_outage,
+            written_again: outcome.written_again,
             abandoned: outcome.abandoned,
             rows_expected: outcome.rows_expected,
             rows_found: outcome.rows_found,

@@ -26,6 +26,7 @@ pub use published::{OrdersComparison, OrdersRow};
 use crate::chart::{Chart, strip};
 use crate::configuration::Configuration;
 use crate::csv::Field;
+use crate::faults::Account;
 use crate::format;
 use crate::limit::Limit;
 use crate::metrics::MetricOf;
@@ -132,6 +133,10 @@ impl Shown for OfOrders {
 
     fn unsent_share_max(&self) -> Option<f64> {
         Some(ORDERS_UNSENT_SHARE_MAX)
+    }
+
+    fn account(&self, trial: &Trial) -> Option<Account> {
+        Some(trial.orders()?.reconciled.as_ref()?.account())
     }
 
     fn lost(&self, trial: &Trial) -> Option<u64> {

@@ -13,6 +13,7 @@ use stats::Estimate;
 
 use super::UNIT;
 use super::cpu::ServerCpu;
+use crate::faults::Account;
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
 
@@ -297,6 +298,24 @@ fn reconciliation(left: &TargetOutcome) -> Reconciliation {
         sales_risen: left.sales_risen,
         holds: (asked || !mismatches.is_empty()).then_some(mismatches.is_empty()),
         mismatches,
+    }
+}
+
+impl Reconciliation {
+    /// What became of the orders. One that is there beyond the acknowledged ones is that of a purchase without an answer, as long as
+    /// there are such.
+    pub(crate) fn account(&self) -> Account {
+        let there = self.acknowledged_lost.map(|lost| self.acknowledged.saturating_sub(lost));
+        let more = self.orders_found.zip(there).map(|(found, there)| found.saturating_sub(there));
+        Account {
+            acknowledged: self.acknowledged,
+            there,
+            lost: self.acknowledged_lost,
+            unanswered: self.unanswered,
+            unanswered_there: more.map(|more| more.min(self.unanswered)),
+            beyond: more.map(|more| more.saturating_sub(self.unanswered)),
+            refused: None,
+        }
     }
 }
 

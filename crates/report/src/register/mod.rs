@@ -18,6 +18,7 @@ use stats::Chance;
 
 use crate::chart::{Chart, strip};
 use crate::csv::{Field, number};
+use crate::faults::Account;
 use crate::format::{self, figure};
 use crate::metrics::MetricOf;
 use crate::report::Report;
@@ -121,6 +122,22 @@ impl Register {
         })
     }
 
+    /// What became of the writes. Of those without an answer, at least the ones that somebody read were done.
+    fn account(&self) -> Account {
+        let WrittenValues { acknowledged, lost, unanswered, unanswered_seen, refused, .. } = self.writes;
+        let is_known = self.is_audited && self.unchecked.is_none();
+        let twice = self.anomalies.get(&AnomalyKind::DuplicateWrite).copied().unwrap_or(0);
+        Account {
+            acknowledged,
+            there: is_known.then_some(acknowledged.saturating_sub(lost)),
+            lost: is_known.then_some(lost),
+            unanswered,
+            unanswered_there: is_known.then_some(unanswered_seen),
+            beyond: is_known.then_some(twice),
+            refused: Some(refused),
+        }
+    }
+
     /// Whether each register did what one does, as far as the history tells.
     pub(crate) fn is_register(&self) -> bool {
         self.unchecked.is_none() && self.anomalies.values().all(|&count| count == 0)
@@ -199,6 +216,10 @@ impl Shown for OfRegister {
         (!register.is_audited).then(|| "the registers were not read once more in the end".to_owned())
     }
 
+    fn account(&self, trial: &Trial) -> Option<Account> {
+        trial.register().map(Register::account)
+    }
+
     fn lost(&self, trial: &Trial) -> Option<u64> {
         let register = trial.register().filter(|register| register.is_audited)?;
         Some(register.writes.lost)
@@ -243,7 +264,8 @@ impl Shown for OfRegister {
 
     fn sections(&self, report: &Report) -> Vec<Section> {
         let main = table::registers(report).map(Block::main);
-        let others = [table::anomalies(report), table::away(report)].into_iter().flatten().map(Block::Table);
+        let others = [table::anomalies(report), table::away(report), table::clients(report)];
+        let others = others.into_iter().flatten().map(Block::Table);
         vec![Section { place: Place::Figures, blocks: main.into_iter().chain(others).collect() }]
     }
 

@@ -93,6 +93,41 @@ fn times_without_an_answer_are_told_with_their_length_and_no_second_time() {
 }
 
 #[test]
+fn each_client_that_had_no_answer_is_told_with_what_it_saw() {
+    let report = report(|outcome| {
+        outcome.away = vec![away(20.0, Some(22.01))];
+        let seen = ClientAway { times: 2, longest_s: 3.25, total_s: 4.5 };
+        outcome.clients = vec![ClientAway::default(), seen];
+    });
+    let table = table::clients(&report).unwrap();
+    let rows: Vec<&[String]> = table.rows.iter().map(|row| &row.cells[1..]).collect();
+    assert_eq!(rows, [["2", "3.25 s", "2", "4.50 s"].map(str::to_owned).as_slice()]);
+}
+
+#[test]
+fn what_became_of_writes_is_told_as_far_as_it_is_known() {
+    let of = |change: fn(&mut RegisterOutcome)| report(change).trials[0].register().unwrap().account();
+    let told = of(|outcome| {
+        let counts =
+            WrittenValues { lost: 3, unanswered: 5, unanswered_seen: 2, refused: 1, ..outcome.writes };
+        outcome.writes = counts;
+        outcome.anomalies = [(AnomalyKind::LostUpdate, 3), (AnomalyKind::DuplicateWrite, 1)].into();
+    });
+    let expected = Account {
+        acknowledged: 6_500,
+        there: Some(6_497),
+        lost: Some(3),
+        unanswered: 5,
+        unanswered_there: Some(2),
+        beyond: Some(1),
+        refused: Some(1),
+    };
+    assert_eq!(told, expected);
+    let unknown = of(|outcome| outcome.is_audited = false);
+    assert_eq!((unknown.there, unknown.lost, unknown.acknowledged), (None, None, 6_500));
+}
+
+#[test]
 fn an_outage_that_goes_on_counts_to_the_end_of_the_load() {
     let report = report(|outcome| outcome.away = vec![away(20.0, Some(21.0)), away(60.0, None)]);
     let register = report.trials[0].register().unwrap();

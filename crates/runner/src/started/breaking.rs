@@ -190,7 +190,7 @@ pub(super) struct Watched(pub(super) Watch);
 
 impl Watches for Watched {
     fn stands(&self) -> Stands {
-        let Seen { primaries, is_redundant } = self.0.look();
-        Stands { primaries, is_redundant }
+        let Seen { primaries, is_redundant, is_noticed } = self.0.look();
+        Stands { primaries, is_redundant, is_noticed }
     }
 }

@@ -140,6 +140,12 @@ impl FaultKind {
         matches!(self, Self::Cut | Self::Isolate | Self::Delay)
     }
 
+    /// Whether a single server is ended by it, and started again to mend it.
+    #[must_use]
+    pub fn ends_servers(&self) -> bool {
+        matches!(self, Self::Kill | Self::Restart | Self::PowerCut)
+    }
+
     /// Whether a pair is started for it.
     #[must_use]
     pub(super) fn is_made_with_pair(&self) -> bool {

@@ -59,7 +59,7 @@ impl Client for Tiny {
         if server.silent_from.is_some_and(|from| turn >= from) {
             std::future::pending::<()>().await;
         }
-        tokio::time::sleep(server.answers_after).await;
+        counting.clock.until(counting.clock.now_ns() + server.answers_after.as_nanos() as u64).await;
         server.asked.fetch_sub(1, Ordering::Relaxed);
         match () {
             () if server.lost_at.is_some_and(|(at, _)| at == turn) => Err(Error::Lost("reset".to_owned())),

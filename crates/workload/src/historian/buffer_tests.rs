@@ -1,7 +1,6 @@
 //! The buffer against a naive model, and its waking of writers and source.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use load::Span;
 use proptest::prelude::*;
@@ -153,7 +152,7 @@ fn a_source_waits_for_room_and_gets_it() {
                 for _ in 0..10 {
                     batch.clear();
                     buffer.take(clock, &mut batch).await;
-                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    clock.until(clock.now_ns() + 5 * MS).await;
                     buffer.committed(batch.len(), clock.now_ns());
                 }
             })

@@ -60,7 +60,7 @@ pub(crate) enum Bench {
     Statistics(StatisticsOptions),
     /// Hostile situations at random moments: kills, silent servers, mutated results, planted files; how many are survived
     Faults(FaultsOptions),
-    /// Limits under systemd and version 2 of control groups, in a small virtual machine; as root
+    /// Limits under systemd and version 2 of control groups, and packets that are held back, in a small virtual machine; as root
     Guest,
     /// Known bottlenecks, made one at a time: how often prony names them right
     Diagnosis(DiagnosisOptions),

@@ -5,10 +5,13 @@ set -eu
 cd "$1"
 prony=$2
 kernel=$(ls /boot/vmlinuz-*-cloud-* | sort -V | tail -1)
-modules=/lib/modules/${kernel#/boot/vmlinuz-}/kernel
+version=${kernel#/boot/vmlinuz-}
+modules=/lib/modules/$version/kernel
 
 # Whom a user of systemd is let in by is asked over the system's bus.
 packages=systemd,systemd-sysv,dbus,libpam-systemd,util-linux,postgresql-15
+# Of nodes whose packets are held back.
+packages=$packages,iproute2,iputils-ping,kmod
 if [ "$(cat made 2>/dev/null)" != "$packages" ]; then
 	rm -rf root made
 	debootstrap --variant=minbase --include="$packages" bookworm root >debootstrap.log
@@ -35,7 +38,13 @@ chmod +x early/init
 (cd early && find . | cpio -o -H newc 2>/dev/null | gzip -1) >early.gz
 
 strip -o root/usr/bin/prony "$prony"
-cp task.sh user.sh root/
+cp task.sh user.sh delay.sh root/
+rm -rf root/lib/modules
+mkdir -p root/lib/modules/$version/kernel/drivers/net
+cp -r "$modules/net" root/lib/modules/$version/kernel/
+cp "$modules/drivers/net/veth.ko" root/lib/modules/$version/kernel/drivers/net/
+cp "$modules"/../modules.order "$modules"/../modules.builtin* root/lib/modules/$version/
+depmod -b root "$version"
 system=root/etc/systemd/system
 for unit in postgresql getty@tty1 serial-getty@ttyS0 systemd-timesyncd e2scrub_reap; do
 	ln -sf /dev/null $system/$unit.service
@@ -63,6 +72,6 @@ grep -q ^operator: root/etc/passwd || {
 }
 rm -f disk.img
 mke2fs -q -t ext4 -d root disk.img 3G
-timeout 600 qemu-system-x86_64 -M q35 -accel tcg,thread=multi -smp 2 -m 1500 -nographic -no-reboot -nic none \
+timeout 1500 qemu-system-x86_64 -M q35 -accel tcg,thread=multi -smp 2 -m 1500 -nographic -no-reboot -nic none \
 	-kernel "$kernel" -initrd early.gz -drive file=disk.img,format=raw,if=virtio,cache=none \
 	-append 'console=ttyS0 panic=-1 quiet systemd.unified_cgroup_hierarchy=1 systemd.show_status=0' </dev/null

@@ -1,5 +1,6 @@
-//! Limits under systemd and version 2 of control groups, on a real kernel: in a small virtual machine without hardware help. It says
-//! whether limits hold and who gets them, never how fast anything is.
+//! What needs a real kernel, in a small virtual machine without hardware help: limits under systemd and version 2 of control groups, and
+//! packets between the nodes of a pair that are held back. It says whether limits hold and who gets them, and how much longer packets
+//! take, never how fast anything is.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +12,15 @@ use super::program::output;
 use crate::workspace::Workspace;
 
 /// Looks of the guest's scripts. As many must be made: one that is missing did not come so far.
-const CHECKS: usize = 12;
+const CHECKS: usize = 23;
 
-const NEEDED: [(&str, &str); 5] = [
+const NEEDED: [(&str, &str); 6] = [
     ("qemu-system-x86_64", "qemu-system-x86"),
     ("debootstrap", "debootstrap"),
     ("mke2fs", "e2fsprogs"),
     ("busybox", "busybox-static"),
     ("cpio", "cpio"),
+    ("depmod", "kmod"),
 ];
 
 /// Whether all of them are as they are to be.
@@ -35,11 +37,12 @@ pub(super) fn run(workspace: &Workspace) -> Result<bool> {
         ("make.sh", include_str!("make.sh")),
         ("task.sh", include_str!("task.sh")),
         ("user.sh", include_str!("user.sh")),
+        ("delay.sh", include_str!("delay.sh")),
     ];
     for (name, text) in scripts {
         fs::write(place.join(name), text).with_context(|| format!("cannot write {name}"))?;
     }
-    println!("making and booting a virtual machine in {}: about five minutes", place.display());
+    println!("making and booting a virtual machine in {}: about ten minutes", place.display());
     let said = boot(&place, &workspace.tested_prony())?;
     let (lines, is_right) = judged(&said);
     lines.iter().for_each(|line| println!("{line}"));
@@ -77,7 +80,7 @@ mod tests {
         assert!(judged(&all).1);
         assert!(!judged(&all.replacen("ok", "failed: no group", 1)).1);
         assert!(!judged(&"CHECK a limit: ok\n".repeat(CHECKS - 1)).1);
-        let looks = [include_str!("task.sh"), include_str!("user.sh")].concat();
+        let looks = [include_str!("task.sh"), include_str!("user.sh"), include_str!("delay.sh")].concat();
         let made = looks.lines().filter(|line| line.starts_with("check '") || line.starts_with("result $?"));
         assert_eq!(made.count(), CHECKS);
     }

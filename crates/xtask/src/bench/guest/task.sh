@@ -15,6 +15,7 @@ limits_hold() {
 }
 proved() { grep -rhoE '"(expected|achieved)": ?[0-9.]+' /data/prony-results | tr '\n' ' '; }
 
+. /delay.sh
 check 'all controllers are those of version 2' grep -q cpuset /sys/fs/cgroup/cgroup.controllers
 check 'a trial within limits, as root' limits_hold
 echo "PROVED $(proved)"
