@@ -50,3 +50,14 @@ pub struct Split {
     /// And last.
     pub to_s: f64,
 }
+
+/// What one client saw of times in which it waited for an answer and had none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientAway {
+    /// Times without an answer that were long enough to count.
+    pub times: u64,
+    /// The longest of them, in seconds.
+    pub longest_s: f64,
+    /// All of them together, in seconds.
+    pub total_s: f64,
+}

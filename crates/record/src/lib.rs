@@ -67,7 +67,7 @@ pub use environment::{
     Cpu, Device, Environment, Memory, MountPoint, Reading, ServerProcesses, Storage, TARGET_VOLUME,
 };
 pub use event::Event;
-pub use fault::{FaultDone, Split};
+pub use fault::{ClientAway, FaultDone, Split};
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
 pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};

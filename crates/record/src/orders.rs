@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::clients::{ACTIVE_CLIENTS, RETRIES, SERVER_CPU, SERVER_CPU_S};
-use crate::{CpuRead, Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
+use crate::{ClientAway, CpuRead, Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
 pub const MINUTE_S: f64 = 60.0;
@@ -176,6 +176,9 @@ pub struct TargetOutcome {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// What each client saw of times without an answer; empty where none had to wait for long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub away_by_client: Vec<ClientAway>,
     /// Whether the lock on the store was lost, so that another run may have changed it meanwhile.
     #[serde(default)]
     pub lock_lost: bool,

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Loop, Mark, MarkKind, Offered, Outage, Outcome, ReplayInUse, ReplayOutcome, Server, SetUpDatabase,
+    ClientAway, Loop, Mark, MarkKind, Offered, Outage, Outcome, ReplayInUse, ReplayOutcome, Server,
+    SetUpDatabase,
 };
 
 /// Kind of operation: a script from its first command to its last, whatever it begins and commits. Time to think is not part of it.
@@ -172,6 +173,9 @@ pub struct ScriptOutcome {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// What each client saw of times without an answer; empty where none had to wait for long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub away_by_client: Vec<ClientAway>,
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,

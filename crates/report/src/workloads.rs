@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Calibration, Main, Manifest, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup, Verified,
-    Workload,
+    Calibration, ClientAway, Main, Manifest, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup,
+    Verified, Workload,
 };
 use serde::Serialize;
 use stats::{Chance, Estimate};
@@ -91,6 +91,11 @@ pub(crate) trait Shown: Sync {
     /// What is wrong with what was acknowledged, or that nobody knows; nothing of a trial whose state says so.
     fn unaccounted(&self, _: &Trial) -> Option<String> {
         None
+    }
+
+    /// What each client saw of times without an answer; nothing where none had to wait for long, or nobody knows.
+    fn away_by_client(&self, _: &Trial) -> Vec<ClientAway> {
+        Vec::new()
     }
 
     /// What became of what was asked for, over the whole load; none where nobody counted.

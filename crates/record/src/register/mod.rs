@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Loop, Offered, Outage, Outcome, Server, SetUpDatabase};
+use crate::{ClientAway, Loop, Offered, Outage, Outcome, Server, SetUpDatabase};
 
 pub use operation::{Anomaly, AnomalyKind, Did, FIRST_VALUE, Operation};
 
@@ -136,17 +136,6 @@ impl Away {
     pub fn length_s(&self, now_s: f64) -> f64 {
         (self.end_s.unwrap_or(now_s) - self.start_s).max(0.0)
     }
-}
-
-/// What one client saw of outages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClientAway {
-    /// Times without an answer that were long enough to count.
-    pub times: u64,
-    /// The longest of them, in seconds.
-    pub longest_s: f64,
-    /// All of them together, in seconds.
-    pub total_s: f64,
 }
 
 impl From<RegisterOutcome> for Outcome {

@@ -2,6 +2,7 @@
 //! repeats of it say.
 
 mod account;
+mod clients;
 mod finding;
 mod table;
 

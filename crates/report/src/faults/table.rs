@@ -2,7 +2,7 @@
 
 use record::Workload;
 
-use super::{Fault, account};
+use super::{Fault, account, clients};
 use crate::format::{self, UNKNOWN, figure};
 use crate::report::Report;
 use crate::section::Block;
@@ -58,7 +58,9 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
     let table =
         table.without_empty_columns(&["started within", "noticed", "another node", "redundant", "failed"]);
     let account = account::table(report, workload).map(Block::Table);
-    [Block::Table(table), Block::Remark(format!("{MEANING}."))].into_iter().chain(account).collect()
+    let clients = clients::table(report, workload).map(Block::Table);
+    let shown = [Block::Table(table), Block::Remark(format!("{MEANING}."))];
+    shown.into_iter().chain(clients).chain(account).collect()
 }
 
 fn row(trial: &Trial, fault: &Fault) -> Row {

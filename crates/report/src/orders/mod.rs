@@ -15,7 +15,7 @@ mod published;
 mod table;
 
 use record::orders::{ACTIVE_CLIENTS, KINDS, LAST_100_MAX, ORDER, PURCHASE, RETRIES, ROLLBACKS};
-use record::{Manifest, MeasuredTrial, Outage, Sample, Server, Setup, State, Workload};
+use record::{ClientAway, Manifest, MeasuredTrial, Outage, Sample, Server, Setup, State, Workload};
 use serde::Serialize;
 use stats::{Chance, ORDERS_UNSENT_SHARE_MAX};
 
@@ -133,6 +133,11 @@ impl Shown for OfOrders {
 
     fn unsent_share_max(&self) -> Option<f64> {
         Some(ORDERS_UNSENT_SHARE_MAX)
+    }
+
+    fn away_by_client(&self, trial: &Trial) -> Vec<ClientAway> {
+        let targets = trial.orders().into_iter().flat_map(|orders| &orders.targets);
+        targets.flat_map(|target| target.away_by_client.iter().copied()).collect()
     }
 
     fn account(&self, trial: &Trial) -> Option<Account> {

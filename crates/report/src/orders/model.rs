@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::orders::{ACTIVE_CLIENTS, KINDS, ORDER, RETRIES, ROLLBACKS, SERVER_CPU, target_orders};
 use record::{
-    CpuRead, Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome, Phase,
-    Sample, Setup, Summary, TargetOutcome,
+    ClientAway, CpuRead, Loop, MeasuredTrial, OperationInterval, OrdersOutcome, OrdersSetup, Outage, Outcome,
+    Phase, Sample, Setup, Summary, TargetOutcome,
 };
 use serde::Serialize;
 use stats::Estimate;
@@ -94,6 +94,9 @@ pub struct OrdersTarget {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// What each client saw of times without an answer; empty where none had to wait for long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub away_by_client: Vec<ClientAway>,
 }
 
 /// What was acknowledged and what the database holds, since the load began.
@@ -279,6 +282,7 @@ fn targets(
             reconciliation: left.map(reconciliation),
             stopped: left.map(|left| left.stopped.clone()).unwrap_or_default(),
             outages: left.map(|left| left.outages.clone()).unwrap_or_default(),
+            away_by_client: left.map(|left| left.away_by_client.clone()).unwrap_or_default(),
         }
     };
     setup.targets.iter().map(|target| &target.database).enumerate().map(target).collect()

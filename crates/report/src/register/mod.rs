@@ -7,11 +7,10 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use record::register::{
-    Anomaly, AnomalyKind, Away, CONFLICTS, ClientAway, LAST_100_MAX, READ, WRITE, WrittenValues,
-};
+use record::register::{Anomaly, AnomalyKind, Away, CONFLICTS, LAST_100_MAX, READ, WRITE, WrittenValues};
 use record::{
-    MeasuredTrial, Outage, Outcome, RegisterOutcome, RegisterSetup, Sample, Server, Setup, State, Workload,
+    ClientAway, MeasuredTrial, Outage, Outcome, RegisterOutcome, RegisterSetup, Sample, Server, Setup, State,
+    Workload,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -216,6 +215,10 @@ impl Shown for OfRegister {
         (!register.is_audited).then(|| "the registers were not read once more in the end".to_owned())
     }
 
+    fn away_by_client(&self, trial: &Trial) -> Vec<ClientAway> {
+        trial.register().map(|register| register.clients.clone()).unwrap_or_default()
+    }
+
     fn account(&self, trial: &Trial) -> Option<Account> {
         trial.register().map(Register::account)
     }
@@ -264,8 +267,7 @@ impl Shown for OfRegister {
 
     fn sections(&self, report: &Report) -> Vec<Section> {
         let main = table::registers(report).map(Block::main);
-        let others = [table::anomalies(report), table::away(report), table::clients(report)];
-        let others = others.into_iter().flatten().map(Block::Table);
+        let others = [table::anomalies(report), table::away(report)].into_iter().flatten().map(Block::Table);
         vec![Section { place: Place::Figures, blocks: main.into_iter().chain(others).collect() }]
     }
 

@@ -87,35 +87,6 @@ pub(crate) fn anomalies(report: &Report) -> Option<Table> {
     Table::of("What no register does", columns, rows.collect::<Vec<Row>>())
 }
 
-/// Most clients of a trial that a table shows; the JSON has all.
-const CLIENTS_SHOWN_MAX: usize = 40;
-
-/// A row a client that was without an answer for long enough, whatever it asked for.
-pub(crate) fn clients(report: &Report) -> Option<Table> {
-    let columns = vec![
-        words("trial", "name of the configuration", 1),
-        column("client", "its number", 0),
-        column("longest", "longest time in which it waited and had no answer", 0),
-        column("times", "how often", 1),
-        column("together", "all of these times", 0),
-    ];
-    let trials = report.trials_of(Workload::Register);
-    let rows = trials.flat_map(|trial| {
-        let clients = trial.register().into_iter().flat_map(|register| &register.clients);
-        let away = (1..).zip(clients).filter(|(_, client)| client.times > 0).take(CLIENTS_SHOWN_MAX);
-        away.map(|(number, client)| {
-            Row::of(vec![
-                trial.name.clone(),
-                format!("{number}"),
-                format::duration(client.longest_s),
-                grouped(client.times),
-                format::duration(client.total_s),
-            ])
-        })
-    });
-    Table::of("What single clients saw of it", columns, rows.collect::<Vec<Row>>())
-}
-
 /// Most times without an answer of a trial that a table shows.
 const SHOWN_MAX: usize = 20;
 

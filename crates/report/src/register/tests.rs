@@ -93,18 +93,6 @@ fn times_without_an_answer_are_told_with_their_length_and_no_second_time() {
 }
 
 #[test]
-fn each_client_that_had_no_answer_is_told_with_what_it_saw() {
-    let report = report(|outcome| {
-        outcome.away = vec![away(20.0, Some(22.01))];
-        let seen = ClientAway { times: 2, longest_s: 3.25, total_s: 4.5 };
-        outcome.clients = vec![ClientAway::default(), seen];
-    });
-    let table = table::clients(&report).unwrap();
-    let rows: Vec<&[String]> = table.rows.iter().map(|row| &row.cells[1..]).collect();
-    assert_eq!(rows, [["2", "3.25 s", "2", "4.50 s"].map(str::to_owned).as_slice()]);
-}
-
-#[test]
 fn what_became_of_writes_is_told_as_far_as_it_is_known() {
     let of = |change: fn(&mut RegisterOutcome)| report(change).trials[0].register().unwrap().account();
     let told = of(|outcome| {

@@ -8,8 +8,8 @@ mod table;
 
 use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
 use record::{
-    Balances, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome, ScriptSetup,
-    Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
+    Balances, ClientAway, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome,
+    ScriptSetup, Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -68,6 +68,9 @@ pub struct Script {
     pub stopped: Vec<String>,
     /// Times in which the database could not be used.
     pub outages: Vec<Outage>,
+    /// What each client saw of times without an answer; empty where none had to wait for long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub away_by_client: Vec<ClientAway>,
     /// What a log was read to and what became of its statements, where one is replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
@@ -152,6 +155,7 @@ impl Script {
             disagreement,
             stopped,
             outages,
+            away_by_client,
             ..
         } = outcome.unwrap_or_default();
         let by_client: Vec<f64> = transactions_by_client.iter().map(|&count| count as f64).collect();
@@ -170,6 +174,7 @@ impl Script {
             client_variability: stats::variability(&by_client),
             stopped,
             outages,
+            away_by_client,
             replay: setup.replay.clone().map(|log| Replay { log, statements: replay }),
             statements: ScriptStatement::all(setup),
             setup: setup.clone(),
@@ -242,6 +247,10 @@ impl Shown for OfScript {
 
     fn unsent_share_max(&self) -> Option<f64> {
         Some(UNSENT_SHARE_MAX)
+    }
+
+    fn away_by_client(&self, trial: &Trial) -> Vec<ClientAway> {
+        trial.script().map(|script| script.away_by_client.clone()).unwrap_or_default()
     }
 
     fn outages<'a>(&self, trial: &'a Trial) -> Vec<&'a Outage> {

@@ -12,6 +12,7 @@ mod schedule;
 mod shared;
 mod threads;
 mod turns;
+mod waits;
 
 #[cfg(test)]
 mod tests;

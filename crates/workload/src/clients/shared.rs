@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use load::{Arrivals, Counted, Recorder, lock};
-use record::{Main, Mark, MarkKind, Offered, Outage};
+use record::{ClientAway, Main, Mark, MarkKind, Offered, Outage};
 use tokio::sync::watch;
 
 use super::crew::Panic;
@@ -76,6 +76,7 @@ pub(crate) struct Part {
     ended_by_mistake: AtomicU32,
     /// Turns that each client finished in the measured window.
     pub(super) turns_by_client: Vec<AtomicU64>,
+    away_by_client: Mutex<Vec<ClientAway>>,
 }
 
 impl Clients {
@@ -160,12 +161,23 @@ impl Part {
             stopped: Mutex::default(),
             ended_by_mistake: AtomicU32::new(0),
             turns_by_client: (0..schedule.clients).map(|_| AtomicU64::new(0)).collect(),
+            away_by_client: Mutex::new(vec![ClientAway::default(); schedule.clients as usize]),
         }
     }
 
     /// Turns that each client finished in the measured window.
     pub(crate) fn turns_by_client(&self) -> Vec<u64> {
         self.turns_by_client.iter().map(|turns| turns.load(Ordering::Relaxed)).collect()
+    }
+
+    /// What each client saw of times without an answer; nothing where none had to wait for long.
+    pub(crate) fn away_by_client(&self) -> Vec<ClientAway> {
+        let all = lock(&self.away_by_client);
+        if all.iter().any(|client| client.times > 0) { all.clone() } else { Vec::new() }
+    }
+
+    pub(super) fn waited(&self, client: u32, seen: ClientAway) {
+        lock(&self.away_by_client)[client as usize] = seen;
     }
 
     /// Times in which clients had no connection.

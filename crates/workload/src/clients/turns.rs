@@ -15,6 +15,7 @@ use record::Phase;
 use tokio::sync::watch;
 
 use super::shared::{Clients, Part};
+use super::waits::Waits;
 use super::{Client, Counting, Course, Done, Place};
 use crate::backoff::Backoff;
 use crate::clock::Clock;
@@ -38,6 +39,7 @@ pub(super) struct Turns<C> {
     may_turn: bool,
     /// Turns that it finished in the measured window.
     measured: u64,
+    waits: Waits,
 }
 
 impl<C: Client> Turns<C> {
@@ -58,6 +60,7 @@ impl<C: Client> Turns<C> {
             active,
             may_turn,
             measured: 0,
+            waits: Waits::default(),
         }
     }
 
@@ -88,6 +91,8 @@ impl<C: Client> Turns<C> {
             self.client.lost();
         }
         part.turns_by_client[self.place.client as usize].store(self.measured, Ordering::Relaxed);
+        self.waits.ended(self.clock.now_ns());
+        part.waited(self.place.client, self.waits.seen());
         if let Err(why) = ended {
             part.stopped(self.place.client, &why);
         }
@@ -189,6 +194,7 @@ impl<C: Client> Turns<C> {
         let (kind, turn) = self.client.next();
         let sent_ns = self.clock.now_ns();
         self.turn = Some(kind);
+        self.waits.asked(sent_ns);
         let load_over = &self.clients.load_over;
         let counting = Counting { recorder: self.recorder(part), clock: self.clock, load_over };
         let done = self.client.once(turn, counting).await;
@@ -198,6 +204,7 @@ impl<C: Client> Turns<C> {
         let mut recording = self.recorder(part).at(now_ns);
         let Done { counter, aside_ns, not_due_ns, is_failed, is_cut_off } =
             done.inspect_err(|_| recording.fail(kind, 1))?;
+        self.waits.ended(now_ns);
         if is_cut_off {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! How long nobody was answered, from a history alone: no error has to be seen for that, since a server that hangs gives none.
 
-use record::register::{Away, ClientAway, Operation};
+use record::ClientAway;
+use record::register::{Away, Operation};
 
 /// Most outages that are told one by one.
 const TOLD_MAX: usize = 10_000;

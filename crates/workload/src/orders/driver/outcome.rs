@@ -78,6 +78,7 @@ fn target(store: &Driven, part: &Part, measured: &Measured, found: Option<Found>
         lines_changed: found.map(|found| found.changed.lines),
         stopped: part.take_stopped(),
         outages: part.take_outages(),
+        away_by_client: part.away_by_client(),
         lock_lost: false,
     }
 }

@@ -202,6 +202,7 @@ fn outcome(running: &Running, all: &Clients, conducted: &Conducted) -> ScriptOut
         outcome.unanswered += u64::from(part.ended_by_mistake());
         outcome.stopped = part.take_stopped();
         outcome.outages = part.take_outages();
+        outcome.away_by_client = part.away_by_client();
     }
     let told = std::mem::take(&mut *lock(&running.told));
     let unanswered = outcome.unanswered + told.unanswered;
