@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::process::Handle;
-use crate::{InstanceError, limits, pair};
+use crate::{InstanceError, KnownLab, limits, pair};
 
 /// Version of what is stored.
 const FORMAT: u32 = 1;
@@ -172,7 +172,25 @@ impl Known {
     /// Whether anything of a pair runs: the node that was started first may be the one that is gone.
     fn has_members(&self) -> bool {
         let home = self.home().filter(|_| self.pair.is_some());
-        home.is_some_and(pair::has_members)
+        home.is_some_and(|home| pair::has_members(home, &self.elsewhere()))
+    }
+
+    /// Directories of ours besides the first. What lies on a volume without power cannot be looked at.
+    fn elsewhere(&self) -> Vec<&Path> {
+        let is_ours = |place: &&Place| {
+            place.is_ours() || KnownLab::without_power_under(&place.path).is_ok_and(|lab| lab.is_some())
+        };
+        self.directories.iter().skip(1).filter(is_ours).map(|place| place.path.as_path()).collect()
+    }
+
+    /// Gives volumes their power back that a killed program cut.
+    fn restore_power(&self) -> Result<(), InstanceError> {
+        for place in &self.directories {
+            if let Some(lab) = KnownLab::without_power_under(&place.path)? {
+                lab.restore_power()?;
+            }
+        }
+        Ok(())
     }
 
     /// Its first process, if it runs.
@@ -221,7 +239,9 @@ impl Known {
         if let Standing::Held(pid) = self.standing() {
             return Err(InstanceError::HeldByAnother { name: self.name.clone(), pid });
         }
+        limits::lift_left(&self.group);
         self.end()?;
+        self.restore_power()?;
         limits::remove_left(&self.group)?;
         // The data last: what has failed before can be tried again.
         for place in self.directories.iter().rev() {
@@ -234,7 +254,7 @@ impl Known {
         if self.pair.is_some() {
             // By where they stand, frozen or not: what a keeper started is known by nothing else.
             let ours = self.directories.first().filter(|place| place.is_ours());
-            return ours.map_or(Ok(()), |place| pair::end_all(&place.path));
+            return ours.map_or(Ok(()), |place| pair::end_all(&place.path, &self.elsewhere()));
         }
         let Some(process) = self.process.filter(|process| process.lives()) else { return Ok(()) };
         let Some(handle) = Handle::open(process.pid)? else { return Ok(()) };
