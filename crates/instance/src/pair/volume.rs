@@ -3,6 +3,8 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use ownership::MadeDirectory;
 
@@ -18,6 +20,9 @@ use crate::power::KnownDirectory;
 use crate::process::passable;
 use crate::user::User;
 use crate::{InstanceError, LabError};
+
+/// Nodes that all lost their power have found what is left of their data by then, or hang.
+const BACK_WITHIN: Duration = Duration::from_secs(60);
 
 /// What a node has on a volume of its own. It is removed when this is dropped, unless it is kept.
 #[derive(Debug)]
@@ -149,10 +154,11 @@ impl Pair {
     }
 
     /// Gives it back: their volumes have what they were asked to keep, and perhaps more, and the nodes are started on that. They may not
-    /// yet follow when this returns.
+    /// yet follow when this returns, but of all nodes one takes writes.
     ///
     /// # Errors
-    /// There is no such node, somebody else uses a volume, something of a node is not there any more, or it does not start.
+    /// There is no such node, somebody else uses a volume, something of a node is not there any more, or it does not start. Of all nodes
+    /// none takes writes in time: then the state of each and the ends of the logs are in the error.
     pub fn restore_power(&mut self, nodes: &[String]) -> Result<(), InstanceError> {
         let numbers = self.numbers(nodes)?;
         let mut restored = Ok(());
@@ -161,7 +167,13 @@ impl Pair {
             restored = restored.and(restore(&mut self.ground.nodes[number]));
         }
         restored?;
-        self.cluster.start_nodes(&mut self.ground, &numbers)
+        self.cluster.start_nodes(&mut self.ground, &numbers)?;
+        if numbers.len() < self.ground.nodes.len() {
+            return Ok(());
+        }
+        self.wait("back and writable", BACK_WITHIN, &AtomicBool::new(false), |pair| {
+            (!pair.primaries().is_empty()).then_some(())
+        })
     }
 
     /// Takes all the room that a node's user may have on its volume.
@@ -208,12 +220,9 @@ fn restore(seat: &mut Seat) -> Result<(), InstanceError> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
-
     use super::*;
     use crate::{Engine, FileSystem, Known, Lab, LabPlace, LabShape, Options, Standing};
+    use std::os::unix::fs::PermissionsExt as _;
 
     const LONG: Duration = Duration::from_secs(120);
 
