@@ -78,7 +78,13 @@ impl Instance {
     /// # Errors
     /// The volume is so large that it is not this server's alone, or its file system cannot give room to a file at once.
     pub fn fill(&mut self) -> Result<Filling, InstanceError> {
-        let home = self.server()?.directory.home();
+        Filling::of(self.server()?.directory.home())
+    }
+}
+
+impl Filling {
+    /// Of the volume that a directory lies on.
+    pub(crate) fn of(home: &ownership::Directory) -> Result<Self, InstanceError> {
         let fault = |action: &'static str| InstanceError::file(action, home.path());
         let space = statvfs(home.path()).map_err(|error| fault("look at")(error.into()))?;
         let total = space.f_blocks.saturating_mul(space.f_frsize);
@@ -96,6 +102,6 @@ impl Instance {
             }
             bytes -= LESS_BYTES;
         }
-        Ok(Filling { _file: file, bytes })
+        Ok(Self { _file: file, bytes })
     }
 }

@@ -243,12 +243,6 @@ impl InstanceError {
         let path = path.into();
         move |source| InstanceError::File { action, path, source }
     }
-
-    /// Whether a volume answers nothing but errors.
-    pub(crate) fn is_of_device(&self) -> bool {
-        let io = Some(rustix::io::Errno::IO.raw_os_error());
-        matches!(self, Self::File { source, .. } if source.raw_os_error() == io)
-    }
 }
 
 #[cfg(test)]

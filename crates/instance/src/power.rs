@@ -77,7 +77,8 @@ impl Instance {
     /// Somebody else uses the volume, something of the server is not there any more, or it does not start.
     pub fn restore_power(&mut self) -> Result<(), InstanceError> {
         let server = self.server()?;
-        let lab = KnownLab::with_power_under(server.directory.path())?;
+        let path = server.directory.path().to_owned();
+        let lab = KnownLab::without_power_under(&path)?.ok_or(crate::LabError::NoPower { path })?;
         // While the volume is mounted again nothing of it may be open.
         server.without_directory(|| Ok(lab.restore_power()?))?;
         self.start_again()

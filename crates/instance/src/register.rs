@@ -12,10 +12,9 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::directory::DATA;
-use crate::lab::KnownLab;
-use crate::pair::processes;
+use crate::pair::processes::{self, Stand};
 use crate::process::Handle;
-use crate::{InstanceError, limits, pair, postgres};
+use crate::{InstanceError, KnownLab, limits, pair, postgres};
 
 /// Version of what is stored.
 const FORMAT: u32 = 1;
@@ -175,7 +174,25 @@ impl Known {
     /// Whether anything of a pair runs: the node that was started first may be the one that is gone.
     fn has_members(&self) -> bool {
         let home = self.home().filter(|_| self.pair.is_some());
-        home.is_some_and(pair::has_members)
+        home.is_some_and(|home| pair::has_members(home, &self.elsewhere()))
+    }
+
+    /// Directories of ours besides the first. What lies on a volume without power cannot be looked at.
+    fn elsewhere(&self) -> Vec<&Path> {
+        let is_ours = |place: &&Place| {
+            place.is_ours() || KnownLab::without_power_under(&place.path).is_ok_and(|lab| lab.is_some())
+        };
+        self.directories.iter().skip(1).filter(is_ours).map(|place| place.path.as_path()).collect()
+    }
+
+    /// Gives volumes their power back that a killed program cut.
+    fn restore_power(&self) -> Result<(), InstanceError> {
+        for place in &self.directories {
+            if let Some(lab) = KnownLab::without_power_under(&place.path)? {
+                lab.restore_power()?;
+            }
+        }
+        Ok(())
     }
 
     /// Its first process, if it runs.
@@ -224,18 +241,13 @@ impl Known {
         if let Standing::Held(pid) = self.standing() {
             return Err(InstanceError::HeldByAnother { name: self.name.clone(), pid });
         }
+        limits::lift_left(&self.group);
         self.end()?;
+        self.restore_power()?;
         limits::remove_left(&self.group)?;
         // The data last: what has failed before can be tried again.
         for place in self.directories.iter().rev() {
-            match place.remove() {
-                // Its power was cut when prony was killed: nothing can be written there before the volume is mounted again.
-                Err(error) if error.is_of_device() => {
-                    KnownLab::with_power_under(&place.path)?.restore_power()?;
-                    place.remove()?;
-                }
-                removed => removed?,
-            }
+            place.remove()?;
         }
         forget(&directory(SERVERS)?, &file_of(&self.name))
     }
@@ -244,15 +256,15 @@ impl Known {
         if self.pair.is_some() {
             // By where they stand, frozen or not: what a keeper started is known by nothing else.
             let ours = self.directories.first().filter(|place| place.is_ours());
-            return ours.map_or(Ok(()), |place| pair::end_all(&place.path));
+            return ours.map_or(Ok(()), |place| pair::end_all(&place.path, &self.elsewhere()));
         }
         self.end_first()?;
         let Some(place) = self.directories.first().filter(|place| place.is_ours()) else { return Ok(()) };
         // Whoever stands still does not notice that the first process is gone. They are known by where they stand.
-        let left = processes::below(&place.path)?;
+        let Some(stand) = Stand::of(&place.path)? else { return Ok(()) };
         let segments: Vec<postgres::Segment> =
-            left.iter().flat_map(|one| postgres::segments_of(one.pid)).collect();
-        processes::kill_all(&place.path, DIES_WITHIN)?;
+            stand.members()?.iter().flat_map(|one| postgres::segments_of(one.pid)).collect();
+        processes::kill_all(&[stand], DIES_WITHIN)?;
         postgres::remove_shared_memory(&place.path.join(DATA), &segments);
         Ok(())
     }

@@ -4,7 +4,7 @@ use database::Existing;
 
 use crate::plan::Plan;
 use crate::study::Study;
-use crate::target::Pair;
+use crate::target::{Pair, StartedServer};
 
 /// The mistakes of a study whose target is a directory.
 fn mistakes(text: &str) -> String {
@@ -404,7 +404,12 @@ fn pairs_of_mariadb_are_what_it_has_and_what_cannot_be_done_to_them_is_told() {
         (&postgres, "sync", "promote at 1s", "this one decides itself"),
         (&postgres, "async", "promote of standby at 1s", "takes over and does not fail"),
         (&postgres, "none", "promote at 1s", "`promote` needs another node"),
-        (&mariadb, "async", "throttle for 1s at 1s", "single servers alone"),
+        (
+            &mariadb,
+            "async",
+            "throttle for 1s at 1s",
+            "the nodes of this pair lie together: give each one of its own",
+        ),
         (&mariadb, "sync", "kill-node at 1s, freeze of standby for 1s at 1s, switchover at 1s", ""),
         (&mariadb, "async", "freeze-receiver for 1s at 1s, promote at 1s, restart at 1s", ""),
         (&postgres, "quorum", "promote for 5s at 1s", ""),
@@ -412,6 +417,40 @@ fn pairs_of_mariadb_are_what_it_has_and_what_cannot_be_done_to_them_is_told() {
         let told = told(target, pair, faults);
         assert!(told.contains(problem) && told.is_empty() == problem.is_empty(), "{pair} {faults}: {told}");
     }
+}
+
+/// All of a pair lay on one volume: what fails with a volume was done to single servers alone.
+#[test]
+fn nodes_on_volumes_of_their_own_fail_one_by_one_or_lose_their_power_at_once() {
+    let told = |rest: &str, faults: &str| {
+        let target =
+            format!("[target]\ndatabase = \"pg\"\n[target.server.pg]\nengine = \"postgres\"\n{rest}");
+        let planned = Plan::of(&varied("server.pg.faults", &format!("\"{faults}\""), &target));
+        planned.map_or_else(|mistakes| mistakes.to_string(), |_| String::new())
+    };
+    let (two, three) = ("nodes = [\"/a\", \"/b\"]", "nodes = [\"/a\", \"/b\", \"/c\"]");
+    for (pair, nodes, faults, problem) in [
+        ("sync", two, "power-cut of all for 2s at 1s", ""),
+        ("async", two, "power-cut of standby at 1s, fill for 1s at 3s, throttle of standby for 1s at 5s", ""),
+        ("quorum", three, "power-cut for 1s at 1s", ""),
+        ("sync", "", "power-cut of all at 1s", "is done to the volume of a node"),
+        ("sync", "", "fill for 1s at 1s", "nodes = [\"/volume1\", \"/volume2\"]"),
+        ("sync", two, "kill of all at 1s", "only their power is cut at once"),
+        ("sync", two, "fill of all for 1s at 1s", "only their power is cut at once"),
+        ("none", "", "power-cut of all at 1s", "names a node of several, and there is one"),
+        ("none", two, "kill at 1s", "nodes: are of servers that stand for each other: give pair too"),
+        ("sync", three, "kill at 1s", "nodes: must be two directories"),
+        ("quorum", two, "kill at 1s", "nodes: must be three directories"),
+        ("sync", "nodes = [\"/a\", \"/a\"]", "kill at 1s", "nodes: names a directory twice"),
+    ] {
+        let told = told(&format!("pair = \"{pair}\"\n{nodes}"), faults);
+        assert!(told.contains(problem) && told.is_empty() == problem.is_empty(), "{pair} {faults}: {told}");
+    }
+    let server = |nodes: &str| {
+        let text = format!("engine = \"postgres\"\npair = \"sync\"\n{nodes}");
+        StartedServer::alone("pg", &toml::from_str(&text).unwrap())
+    };
+    assert!(server(two).has_same_data(&server(two)) && !server(two).has_same_data(&server("")));
 }
 
 /// Any key of a target is an axis: it is expanded before servers are refused, and a level that cannot be is told by itself.

@@ -66,7 +66,7 @@ pub const PUBLISHED_STUDIES: [ReadyStudy; 19] = with_page![
 ];
 
 /// Studies of what happens when something of a server fails, and of what it costs to be prepared.
-pub const AVAILABILITY_STUDIES: [ReadyStudy; 8] = with_page![
+pub const AVAILABILITY_STUDIES: [ReadyStudy; 9] = with_page![
     "availability-single",
     "availability-sync",
     "availability-async",
@@ -74,6 +74,7 @@ pub const AVAILABILITY_STUDIES: [ReadyStudy; 8] = with_page![
     "availability-receiver",
     "availability-network",
     "availability-power",
+    "availability-power-pair",
     "availability-synchrony",
 ];
 

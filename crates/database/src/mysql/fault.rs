@@ -32,7 +32,11 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             1419 => Error::Statement(text(
                 "on the server, SET GLOBAL log_bin_trust_function_creators = 1, or give the login the right SUPER",
             )),
-            1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
+            20 | 1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
+            // A log that could not be written or synced may have the transaction all the same, which a server that starts again finds.
+            code if is_of_disk(code, answer) => Error::Lost(text(
+                "the disk of the server failed it, and whether this was done is not known: its log and that of the kernel say more",
+            )),
             1044 | 1142 | 1143 | 1227 => Error::Statement(text("give the login the right to do this")),
             _ => Error::Statement(text("")),
         },
@@ -89,6 +93,13 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
 }
 
 /// 28 is ENOSPC, which the server hands on from its storage engine or file system.
+/// Whether the disk below a server answers it with an error: numbers below 1000 are those of the layer that asks it for files.
+fn is_of_disk(code: u16, answer: &ServerError) -> bool {
+    let is_of_files = code < 1000 || matches!(code, 1026 | 1030 | 1105);
+    is_of_files
+        && (answer.message.contains("Input/output error") || answer.message.contains("Read-only file system"))
+}
+
 fn says_no_space(answer: &ServerError) -> bool {
     answer.message.split(|letter: char| !letter.is_ascii_digit()).any(|number| number == "28")
 }
@@ -138,6 +149,10 @@ mod tests {
         let full = "Got error 28 \"No space left on device\" from storage engine InnoDB";
         assert!(matches!(meaning(1030, full), Error::Full(_)));
         assert!(matches!(meaning(1026, "Error writing file 'x' (Errcode: 28 \"No space\")"), Error::Full(_)));
+        // It had been written to the log that could not be synced, and was there when the server came back.
+        let sync = "Can't sync file './binlog.000001' to disk (Errcode: 5 \"Input/output error\")";
+        assert!(matches!(meaning(27, sync), Error::Lost(_)));
+        assert!(matches!(meaning(1064, sync), Error::Statement(_)), "a text of somebody's");
         assert!(matches!(meaning(1114, "The table 'samples' is full"), Error::Full(_)));
         assert!(matches!(meaning(1030, "Got error 128 from storage engine"), Error::Statement(_)));
         let apart = "WSREP has not yet prepared node for application use";

@@ -44,6 +44,9 @@ pub struct KnownLab {
     pub array: Option<PathBuf>,
     /// Control groups at which its devices are throttled.
     pub throttled_at: Vec<PathBuf>,
+    /// Whether its power is cut: its file system does nothing until it is mounted again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
 }
 
 /// A directory that is made for it. It has a name of ours before it is there.
@@ -94,6 +97,7 @@ impl KnownLab {
             is_direct: false,
             array: None,
             throttled_at: Vec::new(),
+            is_cut: false,
         }
     }
 
@@ -148,6 +152,11 @@ impl KnownLab {
     pub(super) fn update(&self) -> Result<(), LabError> {
         let directory = directory()?;
         Ok(register::replace(&directory, &file_of(&self.name), &self.text())?)
+    }
+
+    /// Stores whether its power is cut.
+    pub(super) fn store_power(&self, is_cut: bool) -> Result<(), LabError> {
+        Self { is_cut, ..self.clone() }.update()
     }
 
     pub(super) fn forget(&self) -> Result<(), LabError> {

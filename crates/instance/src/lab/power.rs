@@ -43,8 +43,22 @@ impl KnownLab {
         Ok(lab)
     }
 
-    /// Has its file system write nothing any more, not even its own journal. Whatever is asked of it fails.
+    /// The laboratory without power that a path lies on, if there is one. Perhaps nothing on it can be looked at.
+    pub(crate) fn without_power_under(path: &Path) -> Result<Option<Self>, LabError> {
+        let whole = std::fs::canonicalize(path).ok();
+        let lies_there = |lab: &Self| {
+            let at = &lab.mount_point.path;
+            let real = std::fs::canonicalize(at).ok();
+            let is_in_whole = real.zip(whole.as_ref()).is_some_and(|(real, whole)| whole.starts_with(real));
+            lab.is_cut && (path.starts_with(at) || is_in_whole)
+        };
+        Ok(Self::all()?.into_iter().find(lies_there))
+    }
+
+    /// Has its file system write nothing any more, not even its own journal. Whatever is asked of it fails. That is stored before, so
+    /// that others can give it back after a kill.
     pub(crate) fn cut_power(&self) -> Result<(), LabError> {
+        self.store_power(true)?;
         XFS_IO.run(&["-x", "-c", "shutdown", &self.mounted_at()]).map(drop)
     }
 
@@ -52,7 +66,14 @@ impl KnownLab {
     pub(crate) fn restore_power(&self) -> Result<(), LabError> {
         let at = self.mounted_at();
         let deadline = Instant::now() + FREE_WITHIN;
-        while let Err(error) = UMOUNT.run(&[&at]) {
+        let is_mounted = || {
+            let real = std::fs::canonicalize(&self.mount_point.path);
+            let real = real.unwrap_or_else(|_| self.mount_point.path.clone());
+            Ok::<bool, LabError>(mounts::all()?.iter().any(|mounted| mounted.at == real))
+        };
+        // It is not if whoever did so before was killed in between.
+        while is_mounted()? {
+            let Err(error) = UMOUNT.run(&[&at]) else { break };
             if Instant::now() > deadline {
                 return Err(error);
             }
@@ -62,7 +83,8 @@ impl KnownLab {
         let devices = devices.unwrap_or_else(|| self.loops.clone());
         let options = combination::mount_options(&self.shape, &devices);
         let first = devices.first().map_or("", String::as_str);
-        MOUNT.run(&["-t", self.shape.file_system.word(), "-o", &options, first, &at]).map(drop)
+        MOUNT.run(&["-t", self.shape.file_system.word(), "-o", &options, first, &at])?;
+        self.store_power(false)
     }
 
     fn mounted_at(&self) -> String {
@@ -104,9 +126,12 @@ mod tests {
             lost.write_all(b"all of it").unwrap();
             let known = KnownLab::with_power_under(&at).unwrap();
             known.cut_power().unwrap();
+            let cut = KnownLab::without_power_under(&at.join("kept")).unwrap().unwrap();
+            assert_eq!((&cut.name, KnownLab::without_power_under(parent.path()).unwrap()), (&name, None));
             assert!(lost.write_all(b"more").and_then(|()| lost.sync_all()).is_err());
             drop((kept, lost));
             known.restore_power().unwrap();
+            assert_eq!(KnownLab::without_power_under(&at).unwrap(), None);
             assert_eq!(fs::read(at.join("kept")).unwrap(), b"all of it");
             assert_eq!(fs::read(at.join("lost")).unwrap_or_default(), b"", "{}", file_system.word());
             lab.remove().unwrap();

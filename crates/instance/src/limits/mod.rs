@@ -108,6 +108,14 @@ pub(crate) fn enter_scope(limits: &Limits) -> Result<(), LimitError> {
     if limits.is_empty() { Ok(()) } else { scope::enter(&limits.resources()) }
 }
 
+/// Lifts the limits of I/O of a group whose program is no more, as far as can be: what is to end would wait within them.
+pub(crate) fn lift_left(directories: &[PathBuf]) {
+    for directory in directories {
+        throttle::lift_all(directory);
+        v2::lift_all(directory);
+    }
+}
+
 /// Removes the directories of a group in which nothing is any more, and which a program left that is no more.
 pub(crate) fn remove_left(directories: &[PathBuf]) -> Result<(), LimitError> {
     for directory in directories {

@@ -106,6 +106,12 @@ pub(super) fn throttled(group: &Path) -> Vec<DeviceLimit> {
     all.into_values().collect()
 }
 
+/// Takes away what is throttled in a group, as far as can be.
+pub(super) fn lift_all(group: &Path) {
+    let devices = throttled(group).into_iter().map(|limit| limit.device);
+    Throttles::at(&[group.to_owned()]).lift(devices);
+}
+
 /// The stricter one of each limit.
 pub(super) fn stricter(asked: &[DeviceLimit], above: &[DeviceLimit]) -> Vec<DeviceLimit> {
     let mut all: Vec<DeviceLimit> = asked.to_vec();

@@ -1,6 +1,6 @@
 //! Groups of the second version: one hierarchy.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::files::{list, listed, number_of, read, set};
@@ -53,6 +53,15 @@ pub(super) fn lift(place: &Place, limits: &Limits) {
     for device in &limits.devices {
         let line = format!("{} riops=max wiops=max rbps=max wbps=max", device.device);
         let _ = std::fs::write(file_of(place, "io.max"), line);
+    }
+}
+
+/// Takes away what is throttled in a group whose program is no more, as far as can be.
+pub(super) fn lift_all(group: &Path) {
+    let file = group.join("io.max");
+    for line in read(&file).unwrap_or_default().lines() {
+        let device = line.split_whitespace().next().unwrap_or_default();
+        let _ = std::fs::write(&file, format!("{device} riops=max wiops=max rbps=max wbps=max"));
     }
 }
 

@@ -84,8 +84,8 @@ impl Autoctl {
         let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", self.programs.directory.display());
         command.env("PATH", path).env("HOME", &seat.place);
         command
-            .env("XDG_CONFIG_HOME", seat.place.join("config"))
-            .env("XDG_DATA_HOME", seat.place.join("state"));
+            .env("XDG_CONFIG_HOME", seat.kept().join("config"))
+            .env("XDG_DATA_HOME", seat.kept().join("state"));
         command.env("XDG_RUNTIME_DIR", seat.place.join(RUNTIME));
         command.env("PGUSER", USER).env("PGPASSWORD", PASSWORD).env("PGHOST", ground.home.path());
         command.args(words).arg("--pgdata").arg(seat.data());
@@ -102,7 +102,8 @@ impl Autoctl {
         ground: &mut Ground,
         timeouts: &BTreeMap<&'static str, String>,
     ) -> Result<(), InstanceError> {
-        let seat = self.make_place(ground, "monitor", true)?;
+        let seat = ground.seat("monitor", true)?;
+        make_keeper(ground, &seat)?;
         let set = timeouts_of(timeouts, TimeoutOf::Monitor)
             .map(|(key, value)| (format!("pgautofailover.{key}"), value));
         let set: Vec<(String, &str)> = set.collect();
@@ -125,19 +126,6 @@ impl Autoctl {
         seat.start("pg_autoctl", self.command(ground, &seat, &["run"])?)?;
         ground.witness = Some(seat);
         Ok(())
-    }
-
-    fn make_place(
-        &self,
-        ground: &mut Ground,
-        name: &'static str,
-        has_data: bool,
-    ) -> Result<Seat, InstanceError> {
-        let seat = ground.seat(name, has_data)?;
-        for of_keeper in ["config", "state", RUNTIME] {
-            seat.make(of_keeper, ground.home.user())?;
-        }
-        Ok(seat)
     }
 
     /// Sets what `pg_autoctl` reads when it starts.
@@ -190,6 +178,14 @@ impl Autoctl {
     }
 }
 
+/// Makes the directories of a keeper: what it is to know after a loss of power lies with the data.
+fn make_keeper(ground: &Ground, seat: &Seat) -> Result<(), InstanceError> {
+    for kept in ["config", "state"] {
+        seat.make(kept, ground.home.user())?;
+    }
+    seat.make_here(RUNTIME, ground.home.user()).map(drop)
+}
+
 fn watched(row: &[&str]) -> Option<Watched> {
     let [name, reported, goal, health] = row else { return None };
     let [name, reported, goal] = [name, reported, goal].map(|word| (*word).to_owned());
@@ -214,7 +210,8 @@ impl Cluster for Autoctl {
         self.programs.write_shared(ground)?;
         self.start_monitor(ground, &timeouts)?;
         for (name, has_data) in [("node1", true), ("node2", false)] {
-            let seat = self.make_place(ground, name, has_data)?;
+            let seat = ground.seat_node(name, has_data)?;
+            make_keeper(ground, &seat)?;
             ground.nodes.push(seat);
         }
         let settings = Programs::settings_of(ground);

@@ -17,6 +17,11 @@ pub(crate) trait Cluster: Debug + Send {
     /// Starts a node that was started before, as whatever it is to be now.
     fn start_node(&mut self, ground: &mut Ground, number: usize) -> Result<(), InstanceError>;
 
+    /// Starts several that were started before, in the order in which they must be.
+    fn start_nodes(&mut self, ground: &mut Ground, numbers: &[usize]) -> Result<(), InstanceError> {
+        numbers.iter().try_for_each(|&number| self.start_node(ground, number))
+    }
+
     /// Starts all that was stopped or killed, in the order in which it must be.
     fn start_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError>;
 

@@ -1,5 +1,7 @@
 //! What goes wrong with pairs beyond what goes wrong with servers.
 
+use std::path::PathBuf;
+
 /// Why something could not be done with a pair.
 #[derive(Debug, thiserror::Error)]
 pub enum PairError {
@@ -48,6 +50,36 @@ pub enum PairError {
         "the nodes of this pair are on loopback, which cannot be cut: start it with a network of its own"
     )]
     OnLoopback,
+    /// Nodes that are to have volumes of their own have too few, or too many.
+    #[error(
+        "{given} directories are given for the data of {nodes} nodes: give one for each, on a volume of its own"
+    )]
+    VolumesOf {
+        /// What was given.
+        given: usize,
+        /// Nodes of the pair.
+        nodes: usize,
+    },
+    /// Two nodes would lie on one volume.
+    #[error(
+        "{first} and {second} lie on one volume, and each node of a pair is to have one of its own: give another directory, such as \
+             `prony lab create` makes",
+        first = first.display(), second = second.display()
+    )]
+    OneVolume {
+        /// A directory of a node.
+        first: PathBuf,
+        /// That of another.
+        second: PathBuf,
+    },
+    /// What lies in the pair's directory cannot fail alone.
+    #[error(
+        "{node} lies on no volume of its own, which could fail: start the pair with a directory for each node"
+    )]
+    NoVolume {
+        /// The node.
+        node: String,
+    },
     /// A node is not there.
     #[error("the pair has no node `{name}`: it has {known}")]
     NoNode {

@@ -344,7 +344,7 @@ fn was_last(seat: &Seat) -> bool {
 impl Cluster for Galera {
     fn assemble(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
         for name in ["node1", "node2"] {
-            let seat = ground.seat(name, true)?;
+            let seat = ground.seat_node(name, true)?;
             let host = seat.host();
             ground.nodes.push(seat);
             let (group, whole, missed) = (ground.free_port()?, ground.free_port()?, ground.free_port()?);

@@ -1,5 +1,6 @@
 //! What all pairs have in common: a directory with a place for each node, and the processes that stand there.
 
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
@@ -15,6 +16,8 @@ use rustix::process::Signal;
 
 use super::error::PairError;
 use super::network::{self, Link, Network};
+use super::processes::Stand;
+use super::volume::OwnVolume;
 use super::{PairOptions, processes};
 use crate::clock::{Clock, by_clock};
 use crate::directory::{DATA, Directory, give_to};
@@ -34,6 +37,8 @@ pub(crate) struct Ground {
     pub(crate) options: PairOptions,
     /// Those that hold data.
     pub(crate) nodes: Vec<Seat>,
+    /// Volumes of nodes that are still to be seated, in their order; none where all lies in one directory.
+    volumes: VecDeque<OwnVolume>,
     /// That of its nodes alone, if they have one.
     pub(crate) network: Option<Network>,
     /// Monitor or arbitrator; none of a pair that is promoted by hand.
@@ -58,7 +63,9 @@ pub(crate) struct Seat {
     /// Its directory in the pair's.
     pub(crate) place: PathBuf,
     directory: ownership::Directory,
-    data: Option<MadeDirectory>,
+    /// Where all that it is to keep lies, if that is apart.
+    pub(super) volume: Option<OwnVolume>,
+    pub(super) data: Option<MadeDirectory>,
     log: File,
     log_path: PathBuf,
     pub(crate) process: Option<Child>,
@@ -69,7 +76,9 @@ impl Ground {
     pub(crate) fn new(home: Directory, options: &PairOptions) -> Result<Self, InstanceError> {
         let lives_on = options.node().register().is_some_and(|registered| registered.lives_on);
         let network = Network::make(home.path(), options.network())?;
+        let volumes = options.volumes().iter().map(|parent| OwnVolume::make(parent, home.user()));
         Ok(Self {
+            volumes: volumes.collect::<Result<_, _>>()?,
             home,
             network,
             options: options.clone(),
@@ -81,8 +90,52 @@ impl Ground {
         })
     }
 
-    /// Makes the place of a node, with a directory for its data if that is to be there, and finds a port for it.
+    /// What others know of a pair's directories: its own, and those on the volumes of its nodes.
+    pub(crate) fn made(&self) -> Vec<&MadeDirectory> {
+        let own = self.home.made().into_iter();
+        own.chain(self.volumes().filter_map(OwnVolume::made)).collect()
+    }
+
+    fn volumes(&self) -> impl Iterator<Item = &OwnVolume> {
+        self.nodes.iter().filter_map(|node| node.volume.as_ref()).chain(&self.volumes)
+    }
+
+    /// Leaves the directories on volumes of their own when this is dropped.
+    pub(crate) fn keep(&mut self) {
+        self.home.keep();
+        self.nodes.iter_mut().filter_map(|node| node.volume.as_mut()).for_each(OwnVolume::keep);
+    }
+
+    /// Removes all directories. Whether none is left.
+    pub(crate) fn clear(&self) -> bool {
+        let are_gone = self.volumes().map(OwnVolume::clear).fold(true, |all, gone| all & gone.is_ok());
+        self.home.clear().is_ok() && are_gone
+    }
+
+    /// Where processes of it stand.
+    pub(crate) fn stands(&self) -> Result<Vec<Stand>, InstanceError> {
+        let home = Stand::of(self.home.path())?;
+        Ok(home.into_iter().chain(self.volumes().map(|volume| volume.stand().clone())).collect())
+    }
+
+    /// Makes the place of the next node that has data.
+    pub(crate) fn seat_node(&mut self, name: &'static str, has_data: bool) -> Result<Seat, InstanceError> {
+        let volume = self.volumes.pop_front();
+        self.seat_on(name, has_data, volume)
+    }
+
+    /// Makes the place of a witness.
     pub(crate) fn seat(&mut self, name: &'static str, has_data: bool) -> Result<Seat, InstanceError> {
+        self.seat_on(name, has_data, None)
+    }
+
+    /// Makes a place, with a directory for its data if that is to be there, and finds a port for it.
+    fn seat_on(
+        &mut self,
+        name: &'static str,
+        has_data: bool,
+        volume: Option<OwnVolume>,
+    ) -> Result<Seat, InstanceError> {
         let user = self.home.user();
         let made = self.home.make_in(name)?;
         let place = made.path().to_owned();
@@ -97,6 +150,7 @@ impl Ground {
             clock: None,
             place,
             directory: made,
+            volume,
             data: None,
             log,
             log_path,
@@ -243,7 +297,8 @@ impl Ground {
         for group in self.nodes.iter().filter_map(|node| node.group.as_ref()) {
             group.lift();
         }
-        let ended = end_all(self.home.path());
+        let others: Vec<Stand> = self.volumes().map(|volume| volume.stand().clone()).collect();
+        let ended = end_standing(self.home.path(), others);
         self.seats_mut().try_for_each(Seat::reap)?;
         ended
     }
@@ -251,13 +306,44 @@ impl Ground {
 
 impl Seat {
     pub(crate) fn data(&self) -> PathBuf {
-        self.place.join(DATA)
+        self.kept().join(DATA)
     }
 
-    /// Makes a directory in its place.
+    /// Where all lies that it is to keep.
+    pub(crate) fn kept(&self) -> &Path {
+        self.volume.as_ref().map_or(&self.place, OwnVolume::path)
+    }
+
+    /// Where its processes stand: servers stand among their data.
+    pub(crate) fn stands(&self) -> Result<Vec<Stand>, InstanceError> {
+        let own = Stand::of(&self.place)?;
+        Ok(own.into_iter().chain(self.volume.iter().map(|volume| volume.stand().clone())).collect())
+    }
+
+    /// Its processes.
+    pub(crate) fn members(&self) -> Result<Vec<processes::Member>, InstanceError> {
+        processes::in_any(&self.stands()?)
+    }
+
+    /// Makes a directory where all lies that it is to keep.
     pub(crate) fn make(&self, name: &str, user: Option<User>) -> Result<MadeDirectory, InstanceError> {
-        let path = self.place.join(name);
-        let made = self.directory.make(OsStr::new(name)).map_err(InstanceError::file("make", &path))?;
+        let directory =
+            self.volume.as_ref().map_or(Ok(&self.directory), |volume| volume.directory())?.clone();
+        Self::make_in(&directory, name, user)
+    }
+
+    /// Makes one in its place, whatever it is to keep elsewhere.
+    pub(crate) fn make_here(&self, name: &str, user: Option<User>) -> Result<MadeDirectory, InstanceError> {
+        Self::make_in(&self.directory, name, user)
+    }
+
+    fn make_in(
+        parent: &ownership::Directory,
+        name: &str,
+        user: Option<User>,
+    ) -> Result<MadeDirectory, InstanceError> {
+        let path = parent.path().join(name);
+        let made = parent.make(OsStr::new(name)).map_err(InstanceError::file("make", &path))?;
         // Servers refuse to keep data where others could read them.
         rustix::fs::fchmod(made.directory(), Mode::RWXU)
             .map_err(|error| InstanceError::file("close to others", &path)(error.into()))?;
@@ -373,8 +459,9 @@ impl Seat {
 
     /// Ends all that stands in its place, and leaves what a crash leaves.
     pub(crate) fn kill(&mut self) -> Result<(), InstanceError> {
-        let segments = segments_in(&self.place)?;
-        let killed = processes::kill_all(&self.place, DIES_WITHIN);
+        let stands = self.stands()?;
+        let segments = segments_in(&stands)?;
+        let killed = processes::kill_all(&stands, DIES_WITHIN);
         self.reap()?;
         remove_segments(&segments);
         killed
@@ -402,11 +489,20 @@ fn tail_of(path: &Path, text: &str) -> String {
 }
 
 /// Ends all that stands in the directory of a pair, frozen or not, and removes its network and what else the kernel keeps of it.
-pub(crate) fn end_all(directory: &Path) -> Result<(), InstanceError> {
+/// The same in the directories that its nodes have elsewhere.
+pub(crate) fn end_all(directory: &Path, others: &[&Path]) -> Result<(), InstanceError> {
+    let Some(stand) = Stand::of(directory)? else { return Ok(()) };
+    end_standing(directory, others.iter().map(|other| stand.of_same(other)).collect())
+}
+
+fn end_standing(directory: &Path, others: Vec<Stand>) -> Result<(), InstanceError> {
     network::remove_of(directory)?;
-    let segments = segments_in(directory)?;
-    processes::kill_all(directory, DIES_WITHIN)?;
-    for data in data_directories(directory) {
+    let mut stands: Vec<Stand> = Stand::of(directory)?.into_iter().collect();
+    let elsewhere: Vec<PathBuf> = others.iter().map(|other| other.directory().join(DATA)).collect();
+    stands.extend(others);
+    let segments = segments_in(&stands)?;
+    processes::kill_all(&stands, DIES_WITHIN)?;
+    for data in data_directories(directory).into_iter().chain(elsewhere) {
         remove_shared_memory(&data, &segments);
     }
     for file in keeper_files(directory) {
@@ -418,9 +514,9 @@ pub(crate) fn end_all(directory: &Path) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// The shared memory of what stands in a directory.
-fn segments_in(directory: &Path) -> Result<Vec<Segment>, InstanceError> {
-    Ok(processes::below(directory)?.iter().flat_map(|one| segments_of(one.pid)).collect())
+/// The shared memory of what stands in directories.
+fn segments_in(stands: &[Stand]) -> Result<Vec<Segment>, InstanceError> {
+    Ok(processes::in_any(stands)?.iter().flat_map(|one| segments_of(one.pid)).collect())
 }
 
 /// The places of a pair's nodes.

@@ -26,6 +26,7 @@ mod replicas;
 mod streaming;
 #[cfg(test)]
 mod tests;
+mod volume;
 mod watch;
 
 pub use error::PairError;
@@ -45,7 +46,7 @@ use galera::Galera;
 use ground::{Ground, Seat};
 use guard::Guard;
 use network::Network;
-use processes::Member;
+use processes::{Member, Stand};
 use replicas::Replicas;
 use streaming::Streaming;
 use watch::Watched;
@@ -99,9 +100,12 @@ pub enum Part {
     WalReceiver,
 }
 
-/// Whether anything stands in the directory of a pair.
-pub(crate) fn has_members(home: &Path) -> bool {
-    processes::below(home).is_ok_and(|members| !members.is_empty())
+/// Whether anything stands in the directory of a pair, or in those that its nodes have elsewhere.
+pub(crate) fn has_members(home: &Path, others: &[&Path]) -> bool {
+    let Ok(Some(home)) = Stand::of(home) else { return false };
+    let others = others.iter().map(|other| home.of_same(other));
+    let stands: Vec<Stand> = std::iter::once(home.clone()).chain(others).collect();
+    processes::in_any(&stands).is_ok_and(|members| !members.is_empty())
 }
 
 impl Part {
@@ -122,6 +126,7 @@ impl Pair {
     /// What is missing, and what brings it.
     pub fn look(engine: Engine, kind: PairKind, options: &PairOptions) -> Result<(), InstanceError> {
         refuse(engine, kind, options)?;
+        volume::refuse(kind, options)?;
         let user = user_of(engine)?;
         program::setpriv()?;
         program::setsid()?;
@@ -140,10 +145,11 @@ impl Pair {
     /// logs are in the error.
     pub fn start(engine: Engine, kind: PairKind, options: &PairOptions) -> Result<Self, InstanceError> {
         refuse(engine, kind, options)?;
+        volume::refuse(kind, options)?;
         let home = Directory::make(options.node(), user_of(engine)?)?;
         let ground = Ground::new(home, options)?;
         let cluster = cluster_of(engine, kind, &ground)?;
-        let guard = if ground.lives_on { None } else { Some(Guard::over(ground.home.path())?) };
+        let guard = if ground.lives_on { None } else { Some(Guard::over(&ground.stands()?)?) };
         let mut pair = Self { engine, kind, cluster, guard, ground, entry: None };
         pair.register()?;
         pair.cluster.assemble(&mut pair.ground)?;
@@ -324,7 +330,7 @@ impl Pair {
     pub fn kill_node(&mut self, node: &str) -> Result<(), InstanceError> {
         let number = self.number(node)?;
         let seat = &mut self.ground.nodes[number];
-        if processes::below(&seat.place)?.is_empty() {
+        if seat.members()?.is_empty() {
             return Err(not_running("kill", "all processes", node));
         }
         seat.kill()
@@ -377,11 +383,11 @@ impl Pair {
         let pid = self.cluster.server_pid(seat);
         let not_running = || not_running(action, part.name(), node);
         match part {
-            Part::Node if processes::below(&seat.place)?.is_empty() => Err(not_running()),
-            Part::Node => processes::signal_all(&seat.place, signal),
+            Part::Node if seat.members()?.is_empty() => Err(not_running()),
+            Part::Node => processes::signal_all(&seat.stands()?, signal),
             Part::Server => {
                 pid.ok_or_else(not_running)?;
-                processes::signal_all(&seat.data(), signal)
+                processes::signal_all(Stand::of(&seat.data())?.as_slice(), signal)
             }
             Part::WalReceiver => {
                 let found = wal_receiver(seat, pid)?.ok_or_else(not_running)?;
@@ -466,7 +472,7 @@ impl Pair {
     /// # Errors
     /// Something does not end.
     pub fn kill_everything(&mut self) -> Result<(), InstanceError> {
-        processes::kill_all(self.ground.home.path(), DIES_WITHIN)?;
+        processes::kill_all(&self.ground.stands()?, DIES_WITHIN)?;
         self.ground.seats_mut().try_for_each(Seat::reap)
     }
 
@@ -503,7 +509,7 @@ impl Pair {
 
     /// Leaves it running with all that it has, for [`crate::Known`] to find: it was to live on.
     pub fn leave(mut self) {
-        self.ground.home.keep();
+        self.ground.keep();
         for seat in self.ground.seats_mut() {
             seat.process = None;
             if let Some(group) = seat.group.take() {
@@ -530,8 +536,8 @@ impl Pair {
         if let Some(registered) = self.ground.options.node().register() {
             let home = &self.ground.home;
             let engine = self.engine.name();
-            let mut entry =
-                Entry::make(&registered.name, engine, registered.lives_on, home.log(), &home.made())?;
+            let made = self.ground.made();
+            let mut entry = Entry::make(&registered.name, engine, registered.lives_on, home.log(), &made)?;
             entry.is_pair(self.kind.name())?;
             self.entry = Some(entry);
         }
@@ -566,7 +572,7 @@ impl Drop for Pair {
         for seat in self.ground.seats_mut() {
             seat.group = None;
         }
-        let is_gone = self.ground.home.clear().is_ok();
+        let is_gone = self.ground.clear();
         if let Some(entry) = self.entry.as_ref().filter(|_| is_gone) {
             let _ = entry.remove();
         }

@@ -1,6 +1,7 @@
 //! What a caller may choose about a pair.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::error::PairError;
 use super::network::NetworkNeed;
@@ -28,6 +29,15 @@ impl PairKind {
             Self::Quorum => "quorum",
         }
     }
+
+    /// How many nodes have data.
+    #[must_use]
+    pub fn nodes(self) -> usize {
+        match self {
+            Self::Sync | Self::Async => 2,
+            Self::Quorum => 3,
+        }
+    }
 }
 
 /// How fast a failure is believed.
@@ -47,6 +57,7 @@ pub struct PairOptions {
     failover: Failover,
     timeouts: BTreeMap<String, String>,
     network: NetworkNeed,
+    volumes: Vec<PathBuf>,
 }
 
 impl PairOptions {
@@ -75,6 +86,18 @@ impl PairOptions {
     pub fn in_network(mut self, need: NetworkNeed) -> Self {
         self.network = need;
         self
+    }
+
+    /// Has what each node is to keep lie in one of these, in the order of the nodes, and only sockets, logs and the witness in the
+    /// directory of the pair. Each is on a volume of its own.
+    #[must_use]
+    pub fn on_volumes(mut self, directories: Vec<PathBuf>) -> Self {
+        self.volumes = directories;
+        self
+    }
+
+    pub(crate) fn volumes(&self) -> &[PathBuf] {
+        &self.volumes
     }
 
     pub(crate) fn network(&self) -> NetworkNeed {

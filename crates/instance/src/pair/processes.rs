@@ -22,13 +22,52 @@ pub(crate) struct Member {
     pub(crate) directory: PathBuf,
 }
 
-/// Those that stand in a directory or below it. One that ends meanwhile is left out.
+/// A directory in which processes may stand, or below it, as it was once seen: what it lies on may have no power any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stand {
+    directory: PathBuf,
+    owner: u32,
+}
+
+impl Stand {
+    /// None where there is no such directory.
+    pub(crate) fn of(directory: &Path) -> Result<Option<Self>, InstanceError> {
+        let Ok(owner) = std::fs::metadata(directory).map(|seen| seen.uid()) else { return Ok(None) };
+        let directory =
+            std::fs::canonicalize(directory).map_err(InstanceError::file("look at", directory))?;
+        Ok(Some(Self { directory, owner }))
+    }
+
+    /// One of the same owner, which perhaps cannot be looked at.
+    pub(crate) fn of_same(&self, directory: &Path) -> Self {
+        let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+        Self { directory, owner: self.owner }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Those that stand there. One that ends meanwhile is left out.
+    pub(crate) fn members(&self) -> Result<Vec<Member>, InstanceError> {
+        let entries = std::fs::read_dir("/proc").map_err(InstanceError::file("list", "/proc"))?;
+        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        Ok(pids.filter_map(|pid| member(pid, &self.directory, self.owner)).collect())
+    }
+}
+
+/// Those that stand in a directory or below it.
 pub(crate) fn below(directory: &Path) -> Result<Vec<Member>, InstanceError> {
-    let Ok(owner) = std::fs::metadata(directory).map(|seen| seen.uid()) else { return Ok(Vec::new()) };
-    let directory = std::fs::canonicalize(directory).map_err(InstanceError::file("look at", directory))?;
-    let entries = std::fs::read_dir("/proc").map_err(InstanceError::file("list", "/proc"))?;
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(pids.filter_map(|pid| member(pid, &directory, owner)).collect())
+    Stand::of(directory)?.map_or(Ok(Vec::new()), |stand| stand.members())
+}
+
+/// Those that stand in any of several.
+pub(crate) fn in_any(stands: &[Stand]) -> Result<Vec<Member>, InstanceError> {
+    let mut all = Vec::new();
+    for stand in stands {
+        all.extend(stand.members()?);
+    }
+    Ok(all)
 }
 
 fn member(pid: u32, directory: &Path, owner: u32) -> Option<Member> {
@@ -68,12 +107,12 @@ pub(crate) fn signal(members: &[Member], signal: Signal) -> Result<(), InstanceE
     members.iter().try_for_each(|one| signal_one(one, signal))
 }
 
-/// Signals what stands in a directory or below it until a look finds none that was not signalled before: a process may make others
+/// Signals what stands in any of several directories or below them until a look finds none that was not signalled before: a process may make others
 /// while it is looked for.
-pub(crate) fn signal_all(directory: &Path, sent: Signal) -> Result<(), InstanceError> {
+pub(crate) fn signal_all(stands: &[Stand], sent: Signal) -> Result<(), InstanceError> {
     let mut known: Vec<u32> = Vec::new();
     loop {
-        let mut new = below(directory)?;
+        let mut new = in_any(stands)?;
         new.retain(|one| !known.contains(&one.pid));
         if new.is_empty() {
             return Ok(());
@@ -90,25 +129,26 @@ pub(crate) fn signal_all(directory: &Path, sent: Signal) -> Result<(), InstanceE
 /// # Errors
 /// Something is still there when the limit is over: it is named.
 pub(crate) fn await_none(directory: &Path, limit: Duration) -> Result<(), InstanceError> {
-    end(directory, limit, |_| Ok(()))
+    let stand = Stand::of(directory)?;
+    end(stand.as_slice(), limit, |_| Ok(()))
 }
 
-/// Kills all that stands in a directory or below it, and waits until nothing does.
+/// Kills all that stands in any of several directories or below them, and waits until nothing does.
 ///
 /// # Errors
 /// Something is still there when the limit is over: it is named.
-pub(crate) fn kill_all(directory: &Path, limit: Duration) -> Result<(), InstanceError> {
-    end(directory, limit, |left| signal(left, Signal::KILL))
+pub(crate) fn kill_all(stands: &[Stand], limit: Duration) -> Result<(), InstanceError> {
+    end(stands, limit, |left| signal(left, Signal::KILL))
 }
 
 fn end(
-    directory: &Path,
+    stands: &[Stand],
     limit: Duration,
     urge: impl Fn(&[Member]) -> Result<(), InstanceError>,
 ) -> Result<(), InstanceError> {
     let deadline = Instant::now() + limit;
     loop {
-        let left = below(directory)?;
+        let left = in_any(stands)?;
         let Some(first) = left.first() else { return Ok(()) };
         if Instant::now() > deadline {
             let source = std::io::Error::other("it does not end");

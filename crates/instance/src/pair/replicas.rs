@@ -193,7 +193,7 @@ impl Following {
 impl Cluster for Replicas {
     fn assemble(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
         for name in ["node1", "node2"] {
-            let seat = ground.seat(name, true)?;
+            let seat = ground.seat_node(name, true)?;
             ground.nodes.push(seat);
         }
         self.programs.make_empty(ground, &ground.nodes[0])?;
@@ -217,10 +217,15 @@ impl Cluster for Replicas {
         self.run(ground, number)
     }
 
+    /// The leader first, whom the other follows.
+    fn start_nodes(&mut self, ground: &mut Ground, numbers: &[usize]) -> Result<(), InstanceError> {
+        let mut order = numbers.to_vec();
+        order.sort_by_key(|&number| number != self.leader);
+        order.into_iter().try_for_each(|number| self.start_node(ground, number))
+    }
+
     fn start_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
-        let leader = self.leader;
-        self.start_node(ground, leader)?;
-        self.start_node(ground, 1 - leader)
+        self.start_nodes(ground, &[0, 1])
     }
 
     fn stop_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {

@@ -224,7 +224,7 @@ impl Cluster for Streaming {
         ground.options.timeouts(&[])?;
         self.programs.write_shared(ground)?;
         for name in self.names {
-            let seat = ground.seat(name, true)?;
+            let seat = ground.seat_node(name, true)?;
             ground.nodes.push(seat);
         }
         let mut settings = self.settings.to_vec();
@@ -254,10 +254,16 @@ impl Cluster for Streaming {
         self.run(ground, number)
     }
 
+    /// The leader first, whom the others follow.
+    fn start_nodes(&mut self, ground: &mut Ground, numbers: &[usize]) -> Result<(), InstanceError> {
+        let mut order = numbers.to_vec();
+        order.sort_by_key(|&number| number != self.leader);
+        order.into_iter().try_for_each(|number| self.start_node(ground, number))
+    }
+
     fn start_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {
-        self.start_node(ground, self.leader)?;
-        let others: Vec<usize> = (0..ground.nodes.len()).filter(|&number| number != self.leader).collect();
-        others.into_iter().try_for_each(|number| self.start_node(ground, number))
+        let all: Vec<usize> = (0..ground.nodes.len()).collect();
+        self.start_nodes(ground, &all)
     }
 
     /// The leader first, since it waits until the others have what it wrote.

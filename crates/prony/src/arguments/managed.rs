@@ -35,6 +35,11 @@ pub(crate) struct Managed {
     #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = pairs())]
     pub(crate) pair: Option<Pair>,
 
+    /// Directory in which one is made for the data of a node of a pair, on a volume of its own, such as prony lab create makes: with one for
+    /// each node their volumes can fail one by one (power-cut, fill, throttle). Given once for each node
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    pub(crate) node: Vec<PathBuf>,
+
     /// How fast the others believe that it failed: default (as the tool has it) or tuned (within seconds)
     #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = failovers())]
     pub(crate) failover: Option<Failover>,
@@ -138,6 +143,7 @@ impl Managed {
         let all = [
             ("--instances", self.instances.is_some()),
             ("--pair", self.pair.is_some()),
+            ("--node", !self.node.is_empty()),
             ("--failover", self.failover.is_some()),
             ("--fault", !self.fault.is_empty()),
             ("--between-trials", self.between_trials.is_some()),

@@ -82,6 +82,7 @@ fn server(managed: &Managed) -> Server {
     Server {
         instances: managed.instances,
         pair: managed.pair,
+        nodes: managed.node.clone(),
         failover: managed.failover,
         faults: (!managed.fault.is_empty()).then(|| Faults(managed.fault.clone())),
         between_trials: managed.between_trials,

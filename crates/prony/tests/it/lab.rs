@@ -56,14 +56,14 @@ impl Labs {
     }
 
     /// What is stored of a laboratory, if it is.
-    fn stored(&self, name: &str) -> Option<Value> {
+    pub(crate) fn stored(&self, name: &str) -> Option<Value> {
         let file = self.bench.path(format!("state/prony/labs/{name}.json"));
         serde_json::from_slice(&fs::read(file).ok()?).ok()
     }
 
     /// Asserts that nothing of any laboratory of this bench is there.
     #[track_caller]
-    fn is_clean(&self) {
+    pub(crate) fn is_clean(&self) {
         assert_eq!(self.known(), [] as [Value; 0]);
         let own = self.bench.path("").display().to_string();
         let backing: Vec<String> = fs::read_dir("/sys/block")

@@ -57,4 +57,5 @@ mod study;
 mod tables;
 mod told;
 mod verify;
+mod volumes;
 mod workbench;

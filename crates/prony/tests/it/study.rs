@@ -630,6 +630,10 @@ fn studies_of_availability_tell_what_stands_by_and_what_is_broken_before_anythin
     let bench = Workbench::new();
     fs::create_dir(bench.path("data")).unwrap();
     let data = format!("data={}", bench.path("data").display());
+    let nodes = ["one", "two"].map(|name| {
+        fs::create_dir(bench.path(name)).unwrap();
+        format!("{name}={}", bench.path(name).display())
+    });
     for (name, told) in [
         ("r630-availability", "breaks it: kill-node for 1m at 1m..1m30s"),
         ("availability-single", "breaks it: restart at 20s..40s"),
@@ -640,11 +644,15 @@ fn studies_of_availability_tell_what_stands_by_and_what_is_broken_before_anythin
         ("availability-receiver", "breaks it: freeze-receiver for 15s at 20s..30s"),
         ("availability-network", "breaks it: isolate for 40s at 20s..30s"),
         ("availability-power", "breaks it: power-cut at 20s..40s"),
+        ("availability-power-pair", "breaks it: power-cut of all for 5s at 20s..40s"),
         ("availability-synchrony", "pair = quorum (streaming replication)"),
     ] {
-        let plan = bench.run(&["study", "plan", name, "--place", &data]).ended_with(0).stdout;
+        let places = if name == "availability-power-pair" { &nodes[..] } else { std::slice::from_ref(&data) };
+        let places = places.iter().flat_map(|place| ["--place", place.as_str()]);
+        let asked: Vec<&str> = ["study", "plan", name].into_iter().chain(places).collect();
+        let plan = bench.run(&asked).ended_with(0).stdout;
         assert!(plan.contains(told), "{told} is not in:\n{plan}");
-        bench.run(&["study", "plan", name, "--place", &data, "--quick"]).ended_with(0);
+        bench.run(&[&asked[..], &["--quick"]].concat()).ended_with(0);
         let page = bench.run(&["study", "show", name, "--page"]).ended_with(0).stdout;
         assert!(page.starts_with(&format!("# {name}\n")) && page.contains("## How to adapt it"), "{page}");
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use instance::{Filling, Instance, InstanceError, Pair, Part, Seen, Watch};
-use study::{Fault, FaultKind};
+use study::{Fault, FaultKind, FaultNode};
 
 use super::locked;
 use crate::faults::{Breaks, Stands, Watches};
@@ -105,14 +105,25 @@ fn difference_s(fault: &Fault) -> i64 {
 /// The nodes of a pair.
 pub(super) struct Nodes {
     instance: Arc<Mutex<Instance>>,
-    /// What was done to which node, until it is undone.
-    broken: Vec<(Fault, String)>,
+    /// What was done to which nodes, until it is undone.
+    broken: Vec<(Fault, Vec<String>)>,
+    /// What takes the room of the volumes of which nodes.
+    fillings: Vec<(String, Filling)>,
 }
 
 impl Nodes {
     pub(super) fn new(instance: Arc<Mutex<Instance>>) -> Self {
-        Self { instance, broken: Vec::new() }
+        Self { instance, broken: Vec::new(), fillings: Vec::new() }
     }
+}
+
+/// The nodes that a fault is of: one, or all that have data.
+fn nodes_of(pair: &mut Pair, fault: &Fault) -> Result<Vec<String>, String> {
+    if fault.node != Some(FaultNode::All) {
+        return node_of(pair, fault).map(|node| vec![node]);
+    }
+    let nodes = pair.nodes().into_iter().filter(|node| !node.is_witness);
+    Ok(nodes.map(|node| node.name).collect())
 }
 
 /// The node that a fault is of.
@@ -131,10 +142,21 @@ fn node_of(pair: &mut Pair, fault: &Fault) -> Result<String, String> {
 }
 
 impl Breaks for Nodes {
+    /// As of one server.
+    fn load_begins(&mut self, fault: &Fault) -> Result<(), String> {
+        if fault.what != FaultKind::PowerCut {
+            return Ok(());
+        }
+        let mut instance = locked(&self.instance);
+        let Some(pair) = instance.pair() else { unreachable!("only pairs have nodes") };
+        pair.settle().map_err(|error| error.to_string())
+    }
+
     fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
         let mut instance = locked(&self.instance);
         let Some(pair) = instance.pair() else { unreachable!("only pairs have nodes") };
-        let node = node_of(pair, fault)?;
+        let nodes = nodes_of(pair, fault)?;
+        let node = nodes.first().cloned().unwrap_or_default();
         let done = match &fault.what {
             FaultKind::Kill => pair.kill_server(&node),
             FaultKind::KillNode => pair.kill_node(&node),
@@ -148,18 +170,21 @@ impl Breaks for Nodes {
             FaultKind::Isolate => pair.cut(&node, false),
             FaultKind::Delay => pair.delay(&node, fault.by.map(|by| Duration::from_nanos(by.by.ns))),
             FaultKind::Clock => pair.set_clock(&node, difference_s(fault)),
-            FaultKind::Throttle | FaultKind::Fill | FaultKind::PowerCut | FaultKind::Command(_) => {
-                unreachable!("a study asks none of this of a pair")
-            }
+            FaultKind::Throttle => pair.throttle(&node, Some(THROTTLED_IOPS)),
+            FaultKind::Fill => pair.fill(&node).map(|filling| self.fillings.push((node.clone(), filling))),
+            FaultKind::PowerCut => pair.cut_power(&nodes),
+            FaultKind::Command(_) => unreachable!("a study asks none of this of a pair"),
         };
         done.map_err(|error| error.to_string())?;
-        self.broken.push((fault.clone(), node.clone()));
-        Ok(Some(node))
+        let told = nodes.join(" and ");
+        self.broken.push((fault.clone(), nodes));
+        Ok(Some(told))
     }
 
     fn mend(&mut self, fault: &Fault) -> Result<(), String> {
         let Some(at) = self.broken.iter().position(|(broken, _)| broken == fault) else { return Ok(()) };
-        let (_, node) = self.broken.remove(at);
+        let (_, nodes) = self.broken.remove(at);
+        let node = nodes.first().cloned().unwrap_or_default();
         let mut instance = locked(&self.instance);
         let Some(pair) = instance.pair() else { unreachable!("only pairs have nodes") };
         let runs = |pair: &mut Pair| {
@@ -175,11 +200,14 @@ impl Breaks for Nodes {
             FaultKind::Cut | FaultKind::Isolate => pair.join(&node),
             FaultKind::Delay => pair.delay(&node, None),
             FaultKind::Clock => pair.set_clock(&node, 0),
-            FaultKind::Switchover
-            | FaultKind::Throttle
-            | FaultKind::Fill
-            | FaultKind::PowerCut
-            | FaultKind::Command(_) => Ok(()),
+            FaultKind::Throttle => pair.throttle(&node, None),
+            FaultKind::Fill => {
+                self.fillings.retain(|(filled, _)| *filled != node);
+                // A server that ends when its log has no room is started again, if no keeper does so.
+                if runs(pair) { Ok(()) } else { pair.restart_node(&node) }
+            }
+            FaultKind::PowerCut => pair.restore_power(&nodes),
+            FaultKind::Switchover | FaultKind::Command(_) => Ok(()),
         };
         mended.map_err(|error| error.to_string())
     }

@@ -207,7 +207,9 @@ impl StartedServers {
             unreachable!("the plan has no server of an engine that is not started")
         };
         tell(Preparation::waiting(format!("making the server {}", server.called())));
-        let options = configuration.options(server, false).registered(self.registered_name(server), false);
+        // The groups of nodes are made with them, and hold nothing back until a fault does.
+        let is_pair = server.server.pair().is_some();
+        let options = configuration.options(server, is_pair).registered(self.registered_name(server), false);
         let instance = match pair_of(&server.server, &options) {
             Some((kind, options)) => {
                 Pair::start(engine, kind, &options).map(|pair| Instance::Pair(Box::new(pair)))
@@ -215,7 +217,7 @@ impl StartedServers {
             None => Instance::start(engine, &options),
         };
         let instance = instance.map_err(failed(server))?;
-        let is_limited = configuration.limits.is_empty();
+        let is_limited = is_pair || configuration.limits.is_empty();
         self.servers.push(Running {
             of: server.clone(),
             instance: Arc::new(Mutex::new(instance)),
@@ -635,6 +637,14 @@ impl Running {
         Some(Usage { cpu, ..Usage::default() })
     }
 
+    /// What holds its limits; of a pair, whose nodes have a group each, that of the first.
+    fn held_by(&self) -> String {
+        let mut instance = self.instance();
+        let of_node =
+            instance.pair().and_then(|pair| pair.group("node1").ok()?.map(instance::Group::described));
+        of_node.or_else(|| instance.group().map(instance::Group::described)).unwrap_or_default()
+    }
+
     fn recorded(&mut self, steps: Vec<ServerStep>) -> Result<record::StartedServer, RunError> {
         let address = address(&self.instance())?.host().unwrap_or_default();
         let places: BTreeMap<_, _> = self
@@ -643,7 +653,7 @@ impl Running {
             .into_iter()
             .map(|(what, path): (String, PathBuf)| (what, volume(&path)))
             .collect();
-        let by = self.instance().group().map(instance::Group::described).unwrap_or_default();
+        let by = self.held_by();
         let limits = self.configuration.recorded(by, self.proofs.clone());
         let read =
             self.instance().pair().map(|pair| pair.settings()).transpose().map_err(failed(&self.of))?;

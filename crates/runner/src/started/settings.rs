@@ -76,6 +76,7 @@ pub(super) fn pair_of(server: &Server, options: &Options) -> Option<(PairKind, P
     };
     let network = network_of(server);
     let options = PairOptions::of(options.clone()).failover(failover).in_network(network);
+    let options = options.on_volumes(server.nodes.clone());
     let timeouts = server.timeouts_as_text().into_iter();
     Some((kind, timeouts.fold(options, |options, (name, value)| options.timeout(name, value))))
 }
@@ -130,7 +131,9 @@ impl Configuration {
         if limit == DeviceLimit::default() && !self.limits.throttles {
             return Ok(self);
         }
-        for (_, path) in places {
+        // What is not among the volumes of nodes is read and written by none of them.
+        let are_apart = !server.nodes.is_empty();
+        for (_, path) in places.iter().filter(|(what, _)| !are_apart || what != "data") {
             let device = Device::under(path)?;
             if !self.limits.devices.iter().any(|limited| limited.device == device) {
                 self.limits.devices.push(DeviceLimit { device, ..limit });
@@ -225,11 +228,7 @@ fn numbers(list: &str) -> Vec<u32> {
 
 fn chosen(server: &Server, sessions: u32, whole: &Whole) -> Vec<ServerSetting> {
     // Limits are those of one of several already; what is not limited they share, and so do the nodes of a pair.
-    let nodes = match server.pair() {
-        None | Some(study::Pair::None) => 1,
-        Some(study::Pair::Sync | study::Pair::Async) => 2,
-        Some(study::Pair::Quorum) => 3,
-    };
+    let nodes = server.pair().map_or(1, |pair| pair.nodes() as u32);
     let shared = whole.memory_bytes / u64::from(server.instances.unwrap_or(nodes).max(1));
     let memory = server.memory.map_or(shared, |memory| memory.0.min(whole.memory_bytes));
     let set =
@@ -259,12 +258,13 @@ fn chosen(server: &Server, sessions: u32, whole: &Whole) -> Vec<ServerSetting> {
     all.into_iter().map(|(name, value)| ServerSetting { name: name.to_owned(), value }).collect()
 }
 
-/// Directories in which those of a server are made: the user's, or that for temporary files.
+/// Directories in which those of a server are made: the user's, or that for temporary files; of a pair also those of its nodes.
 pub(super) fn parents(server: &Server) -> Vec<(String, PathBuf)> {
     let data = server.data.clone().unwrap_or_else(std::env::temp_dir);
     let log = server.log.as_deref().map(|log| ("log".to_owned(), Path::to_owned(log)));
     let spaces = server.tablespaces.iter().map(|(name, path)| (name.clone(), path.clone()));
-    std::iter::once(("data".to_owned(), data)).chain(log).chain(spaces).collect()
+    let nodes = server.nodes.iter().zip(1..).map(|(path, number)| (format!("node{number}"), path.clone()));
+    std::iter::once(("data".to_owned(), data)).chain(log).chain(spaces).chain(nodes).collect()
 }
 
 #[cfg(test)]

@@ -72,6 +72,8 @@ pub enum FaultNode {
     Primary,
     /// The first of the others.
     Standby,
+    /// All that hold data, at once.
+    All,
 }
 
 impl FaultKind {
@@ -149,7 +151,13 @@ impl FaultKind {
     /// Whether a pair is started for it.
     #[must_use]
     pub(super) fn is_made_with_pair(&self) -> bool {
-        self.is_of_network() || *self == Self::Clock
+        self.is_of_network() || matches!(self, Self::Clock | Self::Throttle)
+    }
+
+    /// Whether it is done to what the data of a node lie on, which of several must then have a volume each.
+    #[must_use]
+    pub fn is_of_volume(&self) -> bool {
+        matches!(self, Self::Throttle | Self::Fill | Self::PowerCut)
     }
 
     /// Whether there must be another node.
@@ -185,7 +193,9 @@ pub enum FaultError {
     )]
     Form(String),
     /// A node that nobody knows.
-    #[error("`{1}` in `{0}` is no node: write primary or standby, or leave it out for whoever takes writes")]
+    #[error(
+        "`{1}` in `{0}` is no node: write primary or standby, or all of a power-cut, or leave it out for whoever takes writes"
+    )]
     Node(String, String),
     /// A time that is none.
     #[error("`{1}` in `{0}` is no time: write such as 20s, or 20s..40s for one that is drawn between")]
@@ -213,7 +223,7 @@ impl FromStr for Fault {
             let value = words.next().ok_or_else(form)?;
             match word {
                 "of" if node.is_none() => {
-                    let known = [FaultNode::Primary, FaultNode::Standby];
+                    let known = [FaultNode::Primary, FaultNode::Standby, FaultNode::All];
                     let found = known.into_iter().find(|node| node.name() == value);
                     node = Some(found.ok_or_else(|| FaultError::Node(text.to_owned(), value.to_owned()))?);
                 }
@@ -263,6 +273,7 @@ impl FaultNode {
         match self {
             Self::Primary => "primary",
             Self::Standby => "standby",
+            Self::All => "all",
         }
     }
 }
@@ -351,6 +362,7 @@ mod tests {
         assert_eq!((freeze.lasts, freeze.ends_ns()), (Some(Span::seconds(2)), 42_000_000_000));
         let clock = fault("clock of standby by -1h for 2s at 20s");
         assert_eq!(clock.by, Some(Shift { by: Span::seconds(3_600), is_back: true }));
+        assert_eq!(fault("power-cut of all at 5s").node, Some(FaultNode::All));
         assert_eq!(fault("pull-cable  at 5s").what, FaultKind::Command("pull-cable".to_owned()));
     }
 
@@ -387,7 +399,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(
             kind in 0..FaultKind::BUILT_IN.len(),
-            node in proptest::option::of(proptest::bool::ANY),
+            node in proptest::option::of(0_usize..3),
             lasts in proptest::option::of(1_u64..10_000),
             by in proptest::option::of((1_u64..10_000, proptest::bool::ANY)),
             at in 0_u64..100_000,
@@ -396,7 +408,7 @@ mod tests {
             let ms = |ms: u64| Span { ns: ms * 1_000_000 };
             let fault = Fault {
                 what: FaultKind::BUILT_IN[kind].clone(),
-                node: node.map(|is_primary| if is_primary { FaultNode::Primary } else { FaultNode::Standby }),
+                node: node.map(|node| [FaultNode::Primary, FaultNode::Standby, FaultNode::All][node]),
                 lasts: lasts.map(ms),
                 by: by.map(|(by, is_back)| Shift { by: ms(by), is_back }),
                 at: [ms(at), ms(at + within)],

@@ -2,7 +2,7 @@
 
 use load::Span;
 
-use super::fault::{Fault, FaultKind};
+use super::fault::{Fault, FaultKind, FaultNode};
 use super::server::{Engine, Pair, Server};
 
 /// That a fault would outlast the load, if it would.
@@ -56,9 +56,10 @@ impl Server {
             built_in if built_in.needs_pair() && self.pair().is_none() => {
                 format!("`{what}` needs another node: give pair, such as \"sync\"")
             }
-            FaultKind::Throttle | FaultKind::Fill | FaultKind::PowerCut if self.pair().is_some() => {
+            built_in if built_in.is_of_volume() && self.pair().is_some() && self.nodes.is_empty() => {
                 format!(
-                    "`{what}` is done to single servers alone, since all nodes of a pair lie on one volume: leave it out"
+                    "`{what}` is done to the volume of a node, and the nodes of this pair lie together: give each one of its own, such as \
+                     nodes = [\"/volume1\", \"/volume2\"] (`prony lab create` makes such)"
                 )
             }
             _ if self.impossible_of_pair(fault).is_some() => return self.impossible_of_pair(fault),
@@ -77,6 +78,9 @@ impl Server {
             FaultKind::Promote if pair == Pair::Sync => format!(
                 "`{what}` is done to pairs of which nobody decides who takes over, and this one decides itself: ask for \"kill-node at 20s\", or \
                  give pair = \"async\""
+            ),
+            what if fault.node == Some(FaultNode::All) && *what != FaultKind::PowerCut => format!(
+                "`{fault}` is of all nodes, and only their power is cut at once: write of primary or of standby, or leave it out"
             ),
             FaultKind::Promote if !fault.is_of_primary() => {
                 format!(

@@ -1,6 +1,6 @@
 //! Servers that are started for a study, or run already.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -65,6 +65,9 @@ pub struct Server {
     /// Whether others stand by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<Pair>,
+    /// Directories of its nodes' data, each on a volume of its own, in the order of the nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<PathBuf>,
     /// How fast they believe that it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failover: Option<Failover>,
@@ -126,13 +129,14 @@ impl StartedServer {
     #[must_use]
     pub fn has_same_data(&self, other: &Self) -> bool {
         let place = |one: &Self| {
-            let Server { engine, data, log, tablespaces, .. } = &one.server;
+            let Server { engine, data, log, tablespaces, nodes, .. } = &one.server;
             // What joins the nodes of a pair, and their clocks, are made with it.
             let made: Vec<FaultKind> =
                 one.server.own_faults().filter(|what| what.is_made_with_pair()).cloned().collect();
             let made = if one.server.pair().is_some() { made } else { Vec::new() };
             let pair = (one.server.pair(), one.server.failover, one.server.timeouts_as_text(), made);
-            (one.name.clone(), one.number, *engine, data.clone(), log.clone(), tablespaces.clone(), pair)
+            let places = (data.clone(), log.clone(), tablespaces.clone(), nodes.clone());
+            (one.name.clone(), one.number, *engine, places, pair)
         };
         place(self) == place(other)
     }
@@ -215,6 +219,16 @@ impl Pair {
             Self::Quorum => "quorum",
         }
     }
+
+    /// How many nodes have data.
+    #[must_use]
+    pub fn nodes(self) -> usize {
+        match self {
+            Self::None => 1,
+            Self::Sync | Self::Async => 2,
+            Self::Quorum => 3,
+        }
+    }
 }
 
 /// How fast a failure is believed.
@@ -283,7 +297,18 @@ const QUIET_WITHIN: Span = Span::seconds(600);
 const CPUS_MAX: u32 = 65_536;
 
 const NO_FAILOVER: &str = "is of a pair that fails over by itself: give pair = \"sync\" too, or leave it out";
+const NO_NODES: &str =
+    "are of servers that stand for each other: give pair too, such as \"sync\", or leave it out";
 const UNASKED: &str = "has no effect without quiet_below, which says when a device is quiet, such as \"5%\"";
+
+/// That there are not as many directories as nodes.
+fn wrong_number(nodes: usize) -> &'static str {
+    if nodes == 3 {
+        "must be three directories, one for each node of the quorum, each on a volume of its own"
+    } else {
+        "must be two directories, one for each node of the pair, each on a volume of its own"
+    }
+}
 
 impl Server {
     /// This one where it says something, else the lower one.
@@ -311,6 +336,7 @@ impl Server {
             settings,
             instances: self.instances.or(lower.instances),
             pair: self.pair.or(lower.pair),
+            nodes: if self.nodes.is_empty() { lower.nodes.clone() } else { self.nodes.clone() },
             failover: self.failover.or(lower.failover),
             timeouts,
             faults: self.faults.clone().or_else(|| lower.faults.clone()),
@@ -508,6 +534,7 @@ impl Server {
     /// What cannot be of a server with others that stand by.
     fn wrong_pair(&self) -> Vec<(&'static str, bool, &'static str)> {
         let is_pair = self.pair().is_some();
+        let nodes = self.pair().map_or(0, Pair::nodes);
         let is_brought_back = self.cold == Some(true)
             || matches!(self.between_trials, Some(Pristine::Restart | Pristine::Restore));
         vec![
@@ -542,9 +569,21 @@ impl Server {
                 is_pair && is_brought_back,
                 "is kept as it is or made anew between trials: give between_trials = \"recreate\", and leave out cold",
             ),
+            ("nodes", !self.nodes.is_empty() && !is_pair, NO_NODES),
+            ("nodes", is_pair && !self.nodes.is_empty() && self.nodes.len() != nodes, wrong_number(nodes)),
+            (
+                "nodes",
+                self.has_nodes_together(),
+                "names a directory twice: give each node a volume of its own",
+            ),
             ("failover", self.failover.is_some() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
             ("timeouts", !self.timeouts.is_empty() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
         ]
+    }
+
+    fn has_nodes_together(&self) -> bool {
+        let all: BTreeSet<&PathBuf> = self.nodes.iter().collect();
+        all.len() < self.nodes.len()
     }
 
     fn wrong_others(&self) -> Vec<(&'static str, bool, &'static str)> {
@@ -603,6 +642,7 @@ impl Server {
             ("settings", !self.settings.is_empty(), others),
             ("tablespaces", !self.tablespaces.is_empty(), others),
             ("pair", self.pair().is_some(), others),
+            ("nodes", !self.nodes.is_empty(), others),
             ("data", self.data.is_some() && !takes_layout, elsewhere),
             ("log", self.log.is_some() && !takes_layout, elsewhere),
             ("cold", self.cold == Some(true) && !takes_layout, elsewhere),
