@@ -1,3 +1,5 @@
+//! On pairs of sockets: what one end sends, the other one is told of once.
+
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -104,7 +104,8 @@ impl Reactor {
             Err(error) => return Err(error.into()),
         }
         let mut lines = self.poller.lines();
-        Ok(self.events.iter().fold(false, |woken, event| lines.tell(event.data.u64()) || woken))
+        let woken = self.events.iter().filter(|event| lines.tell(event.data.u64())).count();
+        Ok(woken > 0)
     }
 }
 
