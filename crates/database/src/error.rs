@@ -106,6 +106,8 @@ impl fmt::Display for Doing<'_> {
 pub(crate) mod remedy {
     /// The connection broke.
     pub(crate) const LOST: &str = "the connection is gone: whether this was done is not known; connect again";
+    /// A log that could not be written or synced may have it all the same, which a server that starts again finds.
+    pub(crate) const DISK: &str = "the disk of the server failed it, and whether this was done is not known: its log and that of the kernel say more";
     /// Others were in the way.
     pub(crate) const CONFLICT: &str = "try again";
     /// No room.

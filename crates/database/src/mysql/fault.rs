@@ -34,9 +34,7 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             )),
             20 | 1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
             // A log that could not be written or synced may have the transaction all the same, which a server that starts again finds.
-            code if is_of_disk(code, answer) => Error::Lost(text(
-                "the disk of the server failed it, and whether this was done is not known: its log and that of the kernel say more",
-            )),
+            code if is_of_disk(code, answer) => Error::Lost(text(remedy::DISK)),
             1044 | 1142 | 1143 | 1227 => Error::Statement(text("give the login the right to do this")),
             _ => Error::Statement(text("")),
         },
@@ -92,7 +90,6 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
     }
 }
 
-/// 28 is ENOSPC, which the server hands on from its storage engine or file system.
 /// Whether the disk below a server answers it with an error: numbers below 1000 are those of the layer that asks it for files.
 fn is_of_disk(code: u16, answer: &ServerError) -> bool {
     let is_of_files = code < 1000 || matches!(code, 1026 | 1030 | 1105);
@@ -100,6 +97,7 @@ fn is_of_disk(code: u16, answer: &ServerError) -> bool {
         && (answer.message.contains("Input/output error") || answer.message.contains("Read-only file system"))
 }
 
+/// 28 is ENOSPC, which the server hands on from its storage engine or file system.
 fn says_no_space(answer: &ServerError) -> bool {
     answer.message.split(|letter: char| !letter.is_ascii_digit()).any(|number| number == "28")
 }

@@ -50,6 +50,7 @@ fn of_code(code: &str, text: impl Fn(&str) -> String) -> Error {
     match code {
         "57P01" | "57P02" | "57P03" | "57P05" => Error::Lost(text(remedy::LOST)),
         code if code.starts_with("08") => Error::Lost(text(remedy::LOST)),
+        "58030" => Error::Lost(text(remedy::DISK)),
         "53100" => Error::Full(text(remedy::FULL)),
         // Serialization failure, deadlock, a lock that was not to be had, a database that somebody is connected to.
         "40001" | "40P01" | "55P03" | "55006" => Error::Conflict(text(remedy::CONFLICT)),
@@ -206,4 +207,30 @@ fn io_error(error: &tokio_postgres::Error) -> Option<&io::Error> {
         source = cause.source();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Doing;
+
+    #[test]
+    fn what_a_disk_failed_or_a_server_that_ends_did_not_answer_may_be_done() {
+        let meaning = |code: &str| {
+            let wrong = Wrong {
+                code: code.to_owned(),
+                message: "as the server has it".to_owned(),
+                ..Wrong::default()
+            };
+            of_wrong(&wrong, Attempt { doing: Doing::Run("COMMIT"), target: "postgres://localhost/x" })
+        };
+        // A log that could not be written, when the power of its disk was cut: the server ends.
+        for lost in ["58030", "57P01", "57P03", "08006"] {
+            assert!(matches!(meaning(lost), Error::Lost(_)), "{lost}");
+        }
+        assert!(meaning("58030").to_string().contains("whether this was done is not known"));
+        assert!(matches!(meaning("53100"), Error::Full(_)));
+        assert!(matches!(meaning("40001"), Error::Conflict(_)));
+        assert!(matches!(meaning("58P01"), Error::Statement(_)), "a file that is not there");
+    }
 }
