@@ -21,8 +21,11 @@ use rustix::time::Timespec;
 /// Events that are taken at once.
 const EVENTS: usize = 256;
 /// What a connection is waited for; told when it comes, and not as long as it is there.
-const WANTED: EventFlags =
-    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+const WANTED: EventFlags = EventFlags::IN.union(EventFlags::RDHUP).union(EventFlags::ET);
+/// The same of one that can take no more.
+const WANTED_OF_FULL: EventFlags = WANTED.union(EventFlags::OUT);
+/// What tells that nothing more will come.
+const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 
 thread_local! {
     static HERE: RefCell<Option<Arc<Poller>>> = const { RefCell::new(None) };
@@ -43,6 +46,8 @@ struct Poller {
 #[derive(Default)]
 struct Lines {
     all: Vec<Option<Waiting>>,
+    /// Numbers below that are free.
+    free: Vec<usize>,
     /// Those of which something is awaited.
     awaited: usize,
 }
@@ -55,6 +60,8 @@ struct Waiting {
     is_awaited: bool,
     /// Whether something happened that nobody has looked at, who receives and who sends.
     has_news: [bool; 2],
+    /// Whether nothing more comes than what is there: that is told once.
+    is_ended: bool,
 }
 
 /// What of a connection is awaited.
@@ -104,8 +111,9 @@ impl Reactor {
             Err(error) => return Err(error.into()),
         }
         let mut lines = self.poller.lines();
-        let woken = self.events.iter().filter(|event| lines.tell(event.data.u64())).count();
-        Ok(woken > 0)
+        let woken = self.events.iter().filter(|event| lines.tell(event.data.u64(), event.flags)).count();
+        // There may be more than were taken.
+        Ok(woken > 0 || self.events.len() == EVENTS)
     }
 }
 
@@ -134,8 +142,7 @@ impl Poller {
 impl Lines {
     /// Takes a place for one more.
     fn add(&mut self) -> usize {
-        let free = self.all.iter().position(Option::is_none);
-        let number = free.unwrap_or_else(|| {
+        let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(None);
             self.all.len() - 1
         });
@@ -145,15 +152,17 @@ impl Lines {
 
     fn remove(&mut self, number: usize) {
         let removed = self.all[number].take();
+        self.free.push(number);
         self.awaited -= usize::from(removed.is_some_and(|waiting| waiting.is_awaited));
     }
 
     /// Something happened. Tells whether somebody awaited it.
-    fn tell(&mut self, number: u64) -> bool {
+    fn tell(&mut self, number: u64, what: EventFlags) -> bool {
         let place = usize::try_from(number).ok().and_then(|number| self.all.get_mut(number));
         // One that has ended since.
         let Some(Some(waiting)) = place else { return false };
         waiting.has_news = [true; 2];
+        waiting.is_ended |= what.intersects(ENDED);
         let was_awaited = std::mem::take(&mut waiting.is_awaited);
         self.awaited -= usize::from(was_awaited);
         if let Some(waker) = waiting.waker.as_ref().filter(|_| was_awaited) {
@@ -165,7 +174,7 @@ impl Lines {
     /// Whether something happened since this was asked last. If not, the next thing that does is awaited.
     fn news(&mut self, number: usize, way: Way, context: &Context<'_>) -> bool {
         let Some(waiting) = &mut self.all[number] else { return true };
-        if std::mem::take(&mut waiting.has_news[way as usize]) {
+        if std::mem::take(&mut waiting.has_news[way as usize]) || waiting.is_ended {
             return true;
         }
         if !waiting.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
@@ -223,10 +232,16 @@ impl<S: AsFd> Line<S> {
             }
             match rustix::net::send(self.socket()?, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(sent) => {
-                    self.is_full = false;
+                    if std::mem::take(&mut self.is_full) {
+                        self.want(WANTED)?;
+                    }
                     return Poll::Ready(Ok(sent));
                 }
-                Err(Errno::AGAIN) => self.is_full = true,
+                Err(Errno::AGAIN) => {
+                    if !std::mem::replace(&mut self.is_full, true) {
+                        self.want(WANTED_OF_FULL)?;
+                    }
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Poll::Ready(Err(error.into())),
             }
@@ -250,6 +265,11 @@ impl<S: AsFd> Line<S> {
                 Err(error) => return Poll::Ready(Err(error.into())),
             }
         }
+    }
+
+    fn want(&self, what: EventFlags) -> io::Result<()> {
+        let number = EventData::new_u64(self.number as u64);
+        Ok(epoll::modify(&self.poller.epoll, self.socket()?, number, what)?)
     }
 
     fn socket(&self) -> io::Result<&S> {

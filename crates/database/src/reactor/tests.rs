@@ -62,8 +62,7 @@ impl Tested {
 fn who_awaits_what_comes_is_woken_once() {
     let mut tested = tested();
     assert_eq!((tested.receive(), tested.reactor.awaited()), (Poll::Pending, 1));
-    // A socket that can be written to is told at first.
-    tested.reactor.wait(Duration::ZERO).unwrap();
+    assert!(!tested.reactor.wait(Duration::ZERO).unwrap(), "that it can be written to is no news");
     assert_eq!(
         (tested.receive(), tested.receive(), tested.reactor.awaited()),
         (Poll::Pending, Poll::Pending, 1)
@@ -113,6 +112,22 @@ fn an_end_is_told_again_and_again() {
     drop(std::mem::replace(&mut tested.there, there));
     assert!(tested.reactor.wait(SOON).unwrap());
     assert_eq!((tested.receive(), tested.receive()), (Poll::Ready(Vec::new()), Poll::Ready(Vec::new())));
+}
+
+/// A server that ends says why, and both come at once: of the end nothing is told that was not told with the words.
+#[test]
+fn an_end_that_comes_with_the_last_words_is_found_behind_them() {
+    let mut tested = tested();
+    assert_eq!(tested.receive(), Poll::Pending);
+    let (other, _) = UnixStream::pair().unwrap();
+    let mut there = std::mem::replace(&mut tested.there, other);
+    there.write_all(b"FATAL").unwrap();
+    drop(there);
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!(
+        (tested.receive(), tested.receive()),
+        (Poll::Ready(b"FATAL".to_vec()), Poll::Ready(Vec::new()))
+    );
 }
 
 #[test]

@@ -105,6 +105,8 @@ pub(crate) struct Done {
     pub(crate) aside_ns: u64,
     /// Time in which a part of it was not due yet: neither its response time nor its net time has that.
     pub(crate) not_due_ns: u64,
+    /// Time of it in which its client waited for nobody, by its own wish.
+    pub(crate) idle_ns: u64,
     /// Whether it failed, although the client goes on.
     pub(crate) is_failed: bool,
     /// Whether the end of the load cut it off: it counts as nothing.

@@ -139,6 +139,7 @@ impl<C: Client> Turns<C> {
         }
         if !self.may_turn {
             self.ended_ns = None;
+            self.waits.ended(self.clock.now_ns());
             tokio::select! {
                 _ = self.active.wait_for(|active| client < *active) => self.may_turn = true,
                 () = clients.load_over.wait() => return None,
@@ -155,6 +156,7 @@ impl<C: Client> Turns<C> {
                 (Course::Own { due_ns: Some(due_ns), .. }, _) if due_ns < end_ns => due_ns,
                 (Course::Own { .. }, _) => {
                     self.client.finish();
+                    self.waits.ended(now_ns);
                     // The window does not end before its time because all have done theirs.
                     clients.load_over.wait().await;
                     return None;
@@ -165,6 +167,10 @@ impl<C: Client> Turns<C> {
                     (due.next_ns() < end_ns).then(|| due.take())?
                 }
             };
+            if due_ns > now_ns {
+                // It is connected, and waits for its turn.
+                self.waits.ended(now_ns);
+            }
             tokio::select! {
                 biased;
                 // What was due before the load ended is sent.
@@ -202,12 +208,13 @@ impl<C: Client> Turns<C> {
         let now_ns = self.clock.now_ns();
         self.ended_ns = Some(now_ns);
         let mut recording = self.recorder(part).at(now_ns);
-        let Done { counter, aside_ns, not_due_ns, is_failed, is_cut_off } =
+        let Done { counter, aside_ns, not_due_ns, idle_ns, is_failed, is_cut_off } =
             done.inspect_err(|_| recording.fail(kind, 1))?;
-        self.waits.ended(now_ns);
         if is_cut_off {
+            self.waits.given_up();
             return Ok(());
         }
+        self.waits.ended(now_ns.saturating_sub(not_due_ns + idle_ns));
         let (sent_ns, due_ns) = (sent_ns + not_due_ns, due_ns.map(|due_ns| due_ns + not_due_ns));
         let net_ns = now_ns.saturating_sub(sent_ns + aside_ns);
         recording.add(self.clients.names.net_us, net_ns / 1_000);

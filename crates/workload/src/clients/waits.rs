@@ -1,4 +1,5 @@
-//! What one client sees of a server that does not answer: from when it began to wait until the next answer, over lost connections too.
+//! What one client sees of a server that does not answer: from when it began a turn until that, or the next one it begins instead, was done,
+//! over lost connections too.
 
 use load::SILENCE_MIN_NS;
 use record::ClientAway;
@@ -29,6 +30,11 @@ impl Waits {
         }
     }
 
+    /// It was kept from waiting on.
+    pub(super) fn given_up(&mut self) {
+        self.since_ns = None;
+    }
+
     pub(super) fn seen(&self) -> ClientAway {
         self.seen
     }
@@ -52,6 +58,9 @@ mod tests {
         waits.ended(9 * S);
         waits.asked(10 * S);
         waits.ended(11 * S);
+        waits.asked(12 * S);
+        waits.given_up();
+        waits.ended(19 * S);
         assert_eq!(waits.seen(), ClientAway { times: 2, longest_s: 3.5, total_s: 4.5 });
     }
 }

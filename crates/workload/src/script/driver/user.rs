@@ -199,7 +199,7 @@ impl User {
             let error = match self.run(sent, &mut slept_ns, counting).await {
                 Ok(is_unmet) => {
                     let counter = is_unmet.then_some(FAILED);
-                    return Ok(Done { counter, aside_ns: slept_ns, is_failed: is_unmet, ..Done::default() });
+                    return Ok(Done { counter, is_failed: is_unmet, ..slept(slept_ns) });
                 }
                 Err(error @ Error::Conflict(_)) => error,
                 Err(error) => return Err(error),
@@ -207,12 +207,7 @@ impl User {
             self.session.undo().await?;
             if tried == tries {
                 lock(&self.running.told).first_failure.get_or_insert_with(|| error.to_string());
-                return Ok(Done {
-                    counter: Some(FAILED),
-                    aside_ns: slept_ns,
-                    is_failed: true,
-                    ..Done::default()
-                });
+                return Ok(Done { counter: Some(FAILED), is_failed: true, ..slept(slept_ns) });
             }
             tried += 1;
             counting.recorder.at(counting.clock.now_ns()).count(RETRY);
@@ -421,6 +416,11 @@ impl User {
             )
         });
     }
+}
+
+/// A script that slept so long.
+fn slept(ns: u64) -> Done {
+    Done { aside_ns: ns, idle_ns: ns, ..Done::default() }
 }
 
 /// Counts a statement that was answered; not one that others were in the way of.
