@@ -51,10 +51,10 @@ pub struct Split {
     pub to_s: f64,
 }
 
-/// What one client saw of times in which it waited for an answer and had none.
+/// What one client saw of times in which it waited for what it had asked for: a read or a write, or a whole order or script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientAway {
-    /// Times without an answer that were long enough to count.
+    /// Times that were long enough to count: half a second, of registers as long as a job says.
     pub times: u64,
     /// The longest of them, in seconds.
     pub longest_s: f64,

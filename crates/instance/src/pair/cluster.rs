@@ -17,9 +17,16 @@ pub(crate) trait Cluster: Debug + Send {
     /// Starts a node that was started before, as whatever it is to be now.
     fn start_node(&mut self, ground: &mut Ground, number: usize) -> Result<(), InstanceError>;
 
-    /// Starts several that were started before, in the order in which they must be.
+    /// The node that others follow, where it has to be there before them.
+    fn leader(&self) -> Option<usize> {
+        None
+    }
+
+    /// Starts several that were started before, the one that others follow first.
     fn start_nodes(&mut self, ground: &mut Ground, numbers: &[usize]) -> Result<(), InstanceError> {
-        numbers.iter().try_for_each(|&number| self.start_node(ground, number))
+        let (leader, mut order) = (self.leader(), numbers.to_vec());
+        order.sort_by_key(|&number| Some(number) != leader);
+        order.into_iter().try_for_each(|number| self.start_node(ground, number))
     }
 
     /// Starts all that was stopped or killed, in the order in which it must be.

@@ -254,11 +254,8 @@ impl Cluster for Streaming {
         self.run(ground, number)
     }
 
-    /// The leader first, whom the others follow.
-    fn start_nodes(&mut self, ground: &mut Ground, numbers: &[usize]) -> Result<(), InstanceError> {
-        let mut order = numbers.to_vec();
-        order.sort_by_key(|&number| number != self.leader);
-        order.into_iter().try_for_each(|number| self.start_node(ground, number))
+    fn leader(&self) -> Option<usize> {
+        Some(self.leader)
     }
 
     fn start_all(&mut self, ground: &mut Ground) -> Result<(), InstanceError> {

@@ -7,16 +7,20 @@ use crate::report::Report;
 use crate::table::{Row, Table, column, words};
 use crate::trial::Trial;
 
-/// A row for each trial in which something was broken and a client had no answer for long; the JSON has each client.
+/// A row for each trial in which something was broken and a client waited for long; the JSON has each client.
 pub(super) fn table(report: &Report, workload: Workload) -> Option<Table> {
     let columns = vec![
         words("trial", "number", 0),
         column("clients", "of the trial", 1),
-        column("were away", "clients that waited for an answer for long", 0),
-        column("shortest", "of the longest times in which these had no answer: the least", 1),
+        column(
+            "were away",
+            "clients that waited half a second or more for what they had asked for, of registers as long as `outage`",
+            0,
+        ),
+        column("shortest", "of the longest times in which these waited: the least", 1),
         column("median", "the one in the middle", 0),
         column("longest", "the longest", 0),
-        column("together", "all times without an answer of all clients", 2),
+        column("together", "all such times of all clients", 2),
     ];
     let rows = report.trials_of(workload).filter_map(row).take(super::table::SHOWN_MAX);
     Table::of("What single clients saw of it", columns, rows)

@@ -1,8 +1,7 @@
 //! The clients of one load thread, each asked to go on when what it waits for has come.
 //!
-//! As long as all of them wait for their connections alone, the thread waits for these and for nothing else: what a runtime takes to find
-//! out who is to go on would be more than half of what a client costs. Whatever else one of them waits for, a time or a signal, is waited
-//! for by the runtime, which is then asked between.
+//! As long as all of them wait for their connections alone, the thread waits for these and for nothing else, so that no runtime has to find
+//! out who is to go on. Whatever else one of them waits for, a time or a signal, is waited for by the runtime, which is then asked between.
 
 use std::any::Any;
 use std::io;
