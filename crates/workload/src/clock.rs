@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use load::PauseWatch;
+use load::{Clock as _, MonotonicClock, PauseWatch};
 use tokio::time::Instant;
 
 use crate::TrialError;
@@ -11,12 +11,15 @@ use crate::TrialError;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     begin: Instant,
+    /// The same time read without a detour: a client reads it several times a turn. None in simulated time.
+    monotonic: Option<MonotonicClock>,
 }
 
 impl Clock {
-    /// A clock that reads zero at `begin`, and before it.
-    pub(crate) fn starting_at(begin: Instant) -> Self {
-        Self { begin }
+    /// A clock that reads zero now, and before it.
+    pub(crate) fn starting_now(simulated: bool) -> Self {
+        let monotonic = (!simulated).then(MonotonicClock::starting_now);
+        Self { begin: Instant::now(), monotonic }
     }
 
     /// The watch over pauses of this process, by the same clock; none in simulated time, which stands still with it.
@@ -34,7 +37,10 @@ impl Clock {
     /// Nanoseconds since the load began.
     #[inline]
     pub(crate) fn now_ns(self) -> u64 {
-        Instant::now().saturating_duration_since(self.begin).as_nanos() as u64
+        match self.monotonic {
+            Some(clock) => clock.now_ns(),
+            None => Instant::now().saturating_duration_since(self.begin).as_nanos() as u64,
+        }
     }
 
     /// Waits until a moment; not at all if it is past.

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, watch};
-use tokio::time::Instant;
 
 use crate::TrialError;
 use crate::clock::Clock;
@@ -49,7 +48,7 @@ pub(crate) trait Worker: Clone + PartialEq + Send + 'static {
 pub(crate) struct Threads<W: Worker> {
     messages: mpsc::UnboundedReceiver<Message<W>>,
     sender: mpsc::UnboundedSender<Message<W>>,
-    begin: watch::Sender<Option<Instant>>,
+    begin: watch::Sender<Option<Clock>>,
     threads: Vec<JoinHandle<()>>,
     /// Workers that have not ended.
     left: Vec<W>,
@@ -67,7 +66,7 @@ pub(crate) struct LoadThreads(Arc<Mutex<Vec<i32>>>);
 #[derive(Debug)]
 pub(crate) struct Gate<W> {
     messages: mpsc::UnboundedSender<Message<W>>,
-    begin: watch::Receiver<Option<Instant>>,
+    begin: watch::Receiver<Option<Clock>>,
 }
 
 /// How a worker ended.
@@ -146,9 +145,9 @@ impl<W: Worker> Threads<W> {
 
     /// The load begins now, for all at once.
     pub(crate) fn begin(&self) -> Clock {
-        let begin = Instant::now();
-        self.begin.send_replace(Some(begin));
-        Clock::starting_at(begin)
+        let clock = Clock::starting_now(self.simulated);
+        self.begin.send_replace(Some(clock));
+        clock
     }
 
     /// Waits until another one has ended.
@@ -196,8 +195,7 @@ impl<W: Worker> Gate<W> {
     /// Says that everything is ready, and waits for the load to begin; none if it never does.
     pub(crate) async fn pass(mut self) -> Option<Clock> {
         self.messages.send(Message::Ready).ok()?;
-        let begin = *self.begin.wait_for(Option::is_some).await.ok()?;
-        begin.map(Clock::starting_at)
+        *self.begin.wait_for(Option::is_some).await.ok()?
     }
 }
 

@@ -190,6 +190,11 @@ impl OurEnd {
         Ok(())
     }
 
+    /// Whether its socket is waited for by a reactor.
+    pub(super) fn is_at_hand(&self) -> bool {
+        self.line.is_some()
+    }
+
     pub(super) fn give_back(&mut self) {
         let socket = self.line.take().and_then(Line::into_socket);
         let mut state = state(&self.shared);

@@ -189,6 +189,10 @@ impl PostgresSession {
 
     /// Has the line for ourselves, with nothing of ours or the driver's under way.
     async fn take_line(&mut self) -> Result<(), Error> {
+        if self.exchange.is_at_hand() {
+            self.is_pipeline = false;
+            return Ok(());
+        }
         if self.exchange.is_ours() {
             self.finish().await?;
         } else {

@@ -4,6 +4,7 @@
 //! out who is to go on. Whatever else one of them waits for, a time or a signal, is waited for by the runtime, which is then asked between.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
@@ -14,9 +15,9 @@ use std::task::{Context, Poll, Wake, Waker, ready};
 use std::time::{Duration, Instant};
 
 use database::Reactor;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt as _, Stream as _};
+use futures_util::FutureExt as _;
 use load::lock;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::io::unix::AsyncFd;
 use tokio::task::unconstrained;
 
@@ -31,14 +32,29 @@ pub(super) type Panic = Box<dyn Any + Send>;
 /// How a client ended.
 type Ended = Result<(), Panic>;
 
-type Member<'a, T> = Pin<Box<dyn Future<Output = (T, Ended)> + 'a>>;
-
 /// Clients, each with what it is told apart by.
 pub(super) struct Crew<'a, T> {
-    members: FuturesUnordered<Member<'a, T>>,
+    /// By their numbers; none of one that ended.
+    members: Vec<Option<Member<'a, T>>>,
+    left: usize,
+    /// Numbers of those that are to go on, in the order in which they were woken.
+    next: VecDeque<usize>,
     lines: Option<Lines>,
     bell: Arc<Bell>,
+}
+
+struct Member<'a, T> {
+    of: T,
+    client: Pin<Box<dyn Future<Output = Ended> + 'a>>,
+    seat: Arc<Seat>,
     waker: Waker,
+}
+
+/// Where one is woken.
+struct Seat {
+    number: usize,
+    is_woken: AtomicBool,
+    bell: Arc<Bell>,
 }
 
 /// What waits for their connections.
@@ -63,23 +79,36 @@ impl Lines {
 /// Rings when somebody can go on.
 #[derive(Default)]
 struct Bell {
-    has_rung: AtomicBool,
+    /// Their numbers.
+    woken: Mutex<Vec<usize>>,
     /// Whether the thread looks at it by itself.
     is_watched: AtomicBool,
     runtime: Mutex<Option<Waker>>,
 }
 
-impl Wake for Bell {
+impl Bell {
+    fn ring(&self, number: usize) {
+        lock(&self.woken).push(number);
+        if !self.is_watched.load(Ordering::SeqCst)
+            && let Some(runtime) = &*lock(&self.runtime)
+        {
+            runtime.wake_by_ref();
+        }
+    }
+
+    fn has_rung(&self) -> bool {
+        !lock(&self.woken).is_empty()
+    }
+}
+
+impl Wake for Seat {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.has_rung.store(true, Ordering::SeqCst);
-        if !self.is_watched.load(Ordering::SeqCst)
-            && let Some(runtime) = &*lock(&self.runtime)
-        {
-            runtime.wake_by_ref();
+        if !self.is_woken.swap(true, Ordering::SeqCst) {
+            self.bell.ring(self.number);
         }
     }
 }
@@ -90,17 +119,25 @@ impl<'a, T: 'a> Crew<'a, T> {
     /// # Errors
     /// When their connections could not be waited for.
     pub(super) fn new(waits_for_lines: bool) -> io::Result<Self> {
-        let bell = Arc::new(Bell::default());
-        let waker = Waker::from(Arc::clone(&bell));
         let lines = waits_for_lines.then(Lines::new).transpose()?;
-        Ok(Self { members: FuturesUnordered::new(), lines, bell, waker })
+        Ok(Self {
+            members: Vec::new(),
+            left: 0,
+            next: VecDeque::new(),
+            lines,
+            bell: Arc::new(Bell::default()),
+        })
     }
 
     /// Adds one.
     pub(super) fn add(&mut self, of: T, client: impl Future<Output = ()> + 'a) {
-        // All of them are one task of the runtime, which allows one task only so much at once.
-        let client = unconstrained(AssertUnwindSafe(client).catch_unwind());
-        self.members.push(Box::pin(async { (of, client.await) }));
+        let number = self.members.len();
+        let seat = Arc::new(Seat { number, is_woken: AtomicBool::new(true), bell: Arc::clone(&self.bell) });
+        let client = Box::pin(AssertUnwindSafe(client).catch_unwind());
+        let waker = Waker::from(Arc::clone(&seat));
+        self.members.push(Some(Member { of, client, seat, waker }));
+        self.left += 1;
+        self.next.push_back(number);
     }
 
     /// The next one that ends; none once all have.
@@ -108,7 +145,8 @@ impl<'a, T: 'a> Crew<'a, T> {
     /// # Errors
     /// When their connections cannot be waited for.
     pub(super) async fn next(&mut self) -> io::Result<Option<(T, Ended)>> {
-        std::future::poll_fn(|context| self.poll_next(context)).await
+        // All of them are one task of the runtime, which allows one task only so much at once.
+        unconstrained(std::future::poll_fn(|context| self.poll_next(context))).await
     }
 
     fn poll_next(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<(T, Ended)>>> {
@@ -120,8 +158,7 @@ impl<'a, T: 'a> Crew<'a, T> {
         self.bell.is_watched.store(true, Ordering::SeqCst);
         let next = self.poll_members(runtime);
         self.bell.is_watched.store(false, Ordering::SeqCst);
-        if next.is_pending() && self.bell.has_rung.load(Ordering::SeqCst) {
-            // Meanwhile, or because the runtime is to be asked between.
+        if next.is_pending() && self.bell.has_rung() {
             runtime.waker().wake_by_ref();
         }
         next
@@ -129,25 +166,53 @@ impl<'a, T: 'a> Crew<'a, T> {
 
     /// Has all go on that can, and waits for connections as long as nothing else is waited for.
     fn poll_members(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<(T, Ended)>>> {
-        let begin = Instant::now();
+        let (begin, begin_about) = (Instant::now(), about_now());
         loop {
-            self.bell.has_rung.store(false, Ordering::SeqCst);
-            let mut context = Context::from_waker(&self.waker);
-            if let Poll::Ready(next) = Pin::new(&mut self.members).poll_next(&mut context) {
-                return Poll::Ready(Ok(next));
+            if let Some(ended) = self.go_on() {
+                return Poll::Ready(Ok(Some(ended)));
+            }
+            if self.left == 0 {
+                return Poll::Ready(Ok(None));
             }
             let Some(Lines { reactor, readable }) = &mut self.lines else { return Poll::Pending };
-            let is_alone = reactor.awaited() == self.members.len();
-            let is_idle = !self.bell.has_rung.load(Ordering::SeqCst)
+            let is_alone = reactor.awaited() == self.left;
+            let is_idle = !self.bell.has_rung()
                 && !reactor.wait(if is_alone { LINES_ALONE } else { Duration::ZERO })?
-                && !self.bell.has_rung.load(Ordering::SeqCst);
+                && !self.bell.has_rung();
             if is_idle && !is_alone {
                 ready!(readable.poll_read_ready(runtime))?.clear_ready();
-            } else if begin.elapsed() >= if is_alone { LINES_ALONE } else { WITHOUT_RUNTIME } {
+                continue;
+            }
+            let is_enough = match is_alone {
+                true => about_now().saturating_sub(begin_about) >= LINES_ALONE,
+                false => begin.elapsed() >= WITHOUT_RUNTIME,
+            };
+            if is_enough {
                 // It is asked, and then this goes on.
-                self.bell.has_rung.store(true, Ordering::SeqCst);
+                runtime.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
     }
+
+    /// Has those go on that were woken, each once, until one ends.
+    fn go_on(&mut self) -> Option<(T, Ended)> {
+        self.next.extend(lock(&self.bell.woken).drain(..));
+        while let Some(number) = self.next.pop_front() {
+            // One that ended may have been woken before.
+            let Some(member) = &mut self.members[number] else { continue };
+            member.seat.is_woken.store(false, Ordering::SeqCst);
+            if let Poll::Ready(ended) = member.client.as_mut().poll(&mut Context::from_waker(&member.waker)) {
+                self.left -= 1;
+                return self.members[number].take().map(|member| (member.of, ended));
+            }
+        }
+        None
+    }
+}
+
+/// The time to some milliseconds: the kernel keeps it, and to read it costs next to nothing.
+fn about_now() -> Duration {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
 }

@@ -99,6 +99,8 @@ pub(crate) enum Course {
 /// What came of a turn, besides that it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
+    /// When it ended, if that was seen: now, else.
+    pub(crate) ended_ns: Option<u64>,
     /// Counter that it adds one to.
     pub(crate) counter: Option<usize>,
     /// Time of it that its net time leaves out.

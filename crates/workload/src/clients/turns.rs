@@ -205,10 +205,11 @@ impl<C: Client> Turns<C> {
         let counting = Counting { recorder: self.recorder(part), clock: self.clock, load_over };
         let done = self.client.once(turn, counting).await;
         self.turn = None;
-        let now_ns = self.clock.now_ns();
+        let seen_ns = done.as_ref().ok().and_then(|done| done.ended_ns);
+        let now_ns = seen_ns.unwrap_or_else(|| self.clock.now_ns());
         self.ended_ns = Some(now_ns);
         let mut recording = self.recorder(part).at(now_ns);
-        let Done { counter, aside_ns, not_due_ns, idle_ns, is_failed, is_cut_off } =
+        let Done { counter, aside_ns, not_due_ns, idle_ns, is_failed, is_cut_off, ended_ns: _ } =
             done.inspect_err(|_| recording.fail(kind, 1))?;
         if is_cut_off {
             self.waits.given_up();

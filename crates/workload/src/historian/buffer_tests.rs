@@ -87,7 +87,7 @@ fn simulated<T>(work: impl Future<Output = T>) -> T {
 #[test]
 fn every_writer_that_waits_gets_a_flush() {
     let taken = simulated(async {
-        let clock = Clock::starting_at(tokio::time::Instant::now());
+        let clock = Clock::starting_now(true);
         let buffer = Arc::new(buffer(1_000, 10, 60_000, 0));
         let writers: Vec<_> = (0..4)
             .map(|_| {
@@ -113,7 +113,7 @@ fn every_writer_that_waits_gets_a_flush() {
 #[test]
 fn while_one_writer_is_busy_another_one_minds_what_is_left() {
     let taken_ms = simulated(async {
-        let clock = Clock::starting_at(tokio::time::Instant::now());
+        let clock = Clock::starting_now(true);
         let buffer = Arc::new(buffer(1_000, 10, 500, 0));
         let writers: Vec<_> = (0..2)
             .map(|_| {
@@ -141,7 +141,7 @@ fn while_one_writer_is_busy_another_one_minds_what_is_left() {
 #[test]
 fn a_source_waits_for_room_and_gets_it() {
     let (room, waited_ms) = simulated(async {
-        let clock = Clock::starting_at(tokio::time::Instant::now());
+        let clock = Clock::starting_now(true);
         let buffer = Arc::new(buffer(100, 10, 500, 0));
         assert_eq!(buffer.room().await, 100);
         buffer.offer(&events(100, 0), 0);

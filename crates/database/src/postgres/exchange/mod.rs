@@ -109,6 +109,11 @@ impl Exchange {
         self.is_ours
     }
 
+    /// Whether it is our turn, on a thread with a reactor, and nothing is under way: nearly always, of a load.
+    pub(super) fn is_at_hand(&self) -> bool {
+        self.is_ours && self.line.is_at_hand() && !self.owes()
+    }
+
     /// Takes the line. The driver must have nothing under way.
     ///
     /// # Errors

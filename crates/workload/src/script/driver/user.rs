@@ -49,6 +49,15 @@ pub(super) struct User {
     pipeline: Option<Vec<(usize, u64)>>,
 }
 
+/// What a script came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ran {
+    /// Whether it did not find what it expects.
+    is_unmet: bool,
+    /// When its last command was answered, if that was a statement.
+    ended_ns: Option<u64>,
+}
+
 impl Client for User {
     type Load = Running;
     /// The script.
@@ -94,7 +103,7 @@ impl Client for User {
         self.is_under_way = done.as_ref().is_err_and(Error::is_lost);
         let done = done?;
         if let Some((kind, sent_ns)) = sent.kind.zip(sent_ns) {
-            let now_ns = counting.clock.now_ns();
+            let now_ns = done.ended_ns.unwrap_or_else(|| counting.clock.now_ns());
             let mut recording = counting.recorder.at(now_ns);
             match done.is_failed {
                 true => recording.fail(kind, 1),
@@ -197,9 +206,9 @@ impl User {
         let (mut tried, mut slept_ns) = (1, 0);
         loop {
             let error = match self.run(sent, &mut slept_ns, counting).await {
-                Ok(is_unmet) => {
+                Ok(Ran { is_unmet, ended_ns }) => {
                     let counter = is_unmet.then_some(FAILED);
-                    return Ok(Done { counter, is_failed: is_unmet, ..slept(slept_ns) });
+                    return Ok(Done { counter, is_failed: is_unmet, ended_ns, ..slept(slept_ns) });
                 }
                 Err(error @ Error::Conflict(_)) => error,
                 Err(error) => return Err(error),
@@ -218,22 +227,24 @@ impl User {
         }
     }
 
-    /// A script once, from its first command to its last. Tells whether it did not find what it expects.
-    async fn run(&mut self, sent: &Sent, slept_ns: &mut u64, counting: Counting<'_>) -> Result<bool, Error> {
-        let mut is_unmet = false;
+    /// A script once, from its first command to its last.
+    async fn run(&mut self, sent: &Sent, slept_ns: &mut u64, counting: Counting<'_>) -> Result<Ran, Error> {
+        let mut ran = Ran::default();
         let mut rows = 0;
         let mut at = 0;
         self.pipeline = None;
         while let Some(command) = sent.script.commands.get(at) {
             let wrong = |wrong: Wrong| located(sent, command, &wrong);
             at += 1;
+            ran.ended_ns = None;
             match &command.step {
                 Step::Sql(statement) if self.pipeline.is_some() => {
                     self.put_in(sent, (at - 1, command, statement), counting).await?;
                 }
                 Step::Sql(statement) => {
-                    let answer = self.statement(sent, at - 1, (command, statement), counting).await?;
-                    rows = answer.rows;
+                    let (answer, answered_ns) =
+                        self.statement(sent, at - 1, (command, statement), counting).await?;
+                    (rows, ran.ended_ns) = (answer.rows, answered_ns);
                     self.keep(statement, answer).map_err(wrong)?;
                 }
                 Step::Set { variable, expression } => {
@@ -255,7 +266,7 @@ impl User {
                     let expected = expression.value(&self.variables, &mut self.chance).map_err(wrong)?;
                     let found = i64::try_from(rows).unwrap_or(i64::MAX);
                     if !as_expected(found, *comparison, &expected).map_err(wrong)? {
-                        is_unmet = true;
+                        ran.is_unmet = true;
                         self.unmet(sent, command, (comparison.sign(), &expected, rows), counting);
                     }
                 }
@@ -264,7 +275,7 @@ impl User {
                 }
             }
         }
-        self.no_pipeline(sent).map(|()| is_unmet)
+        self.no_pipeline(sent).map(|()| ran)
     }
 
     /// A command about a pipeline. Branches may lead to it otherwise than it stands in the script.
@@ -297,14 +308,15 @@ impl User {
         )))
     }
 
-    /// A statement, counted as an operation of its own; one that others were in the way of is not.
+    /// A statement, counted as an operation of its own; one that others were in the way of is not. Tells when it was answered, if it was
+    /// counted.
     async fn statement(
         &mut self,
         sent: &Sent,
         at: usize,
         (command, statement): (&Command, &Statement),
         counting: Counting<'_>,
-    ) -> Result<Answer, Error> {
+    ) -> Result<(Answer, Option<u64>), Error> {
         let as_sent = sent.as_sent(at);
         let wrong = |wrong: Wrong| located(sent, command, &wrong);
         let text;
@@ -320,12 +332,13 @@ impl User {
         // What has no values is prepared like all else where that is asked for.
         let protocol = if as_sent.sql.is_none() { Protocol::Simple } else { self.running.protocol };
         let answer = self.session.statement(sql, &self.values, (protocol, as_sent.wanted)).await;
-        counted(as_sent.kind, sent_ns, answer.as_ref().err(), counting);
-        answer.map_err(|error| match as_sent.kind {
-            Some(_) => placed(sent, command, error),
+        let answered_ns = counted(as_sent.kind, sent_ns, answer.as_ref().err(), counting);
+        match answer {
+            Ok(answer) => Ok((answer, answered_ns)),
+            Err(error) if as_sent.kind.is_some() => Err(placed(sent, command, error)),
             // Which of its statements it was, the server may say.
-            None => error.at(&format!("{} as a procedure", sent.script.name)),
-        })
+            Err(error) => Err(error.at(&format!("{} as a procedure", sent.script.name))),
+        }
     }
 
     /// Puts the values of a statement's variables in their order.
@@ -423,9 +436,9 @@ fn slept(ns: u64) -> Done {
     Done { aside_ns: ns, idle_ns: ns, ..Done::default() }
 }
 
-/// Counts a statement that was answered; not one that others were in the way of.
-fn counted(kind: Option<usize>, sent_ns: u64, error: Option<&Error>, counting: Counting<'_>) {
-    let Some(kind) = kind else { return };
+/// Counts a statement that was answered, and tells when; not one that others were in the way of.
+fn counted(kind: Option<usize>, sent_ns: u64, error: Option<&Error>, counting: Counting<'_>) -> Option<u64> {
+    let kind = kind?;
     let now_ns = counting.clock.now_ns();
     let mut recording = counting.recorder.at(now_ns);
     match error {
@@ -433,6 +446,7 @@ fn counted(kind: Option<usize>, sent_ns: u64, error: Option<&Error>, counting: C
         Some(Error::Conflict(_)) => {}
         Some(_) => recording.fail(kind, 1),
     }
+    Some(now_ns)
 }
 
 /// What a script says cannot be done.

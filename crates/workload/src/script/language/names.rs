@@ -1,5 +1,6 @@
 //! Variables: their names, which all scripts of a run share, and their values by index.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,15 @@ impl Names {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Variables {
     names: Arc<Names>,
-    values: Vec<Option<Value>>,
+    values: Vec<Option<Held>>,
+}
+
+/// A value that a variable has.
+#[derive(Debug, Clone, PartialEq)]
+struct Held {
+    value: Value,
+    /// How it counts in an expression: a text is read once.
+    scalar: OnceCell<Option<Scalar>>,
 }
 
 impl Variables {
@@ -60,11 +69,15 @@ impl Variables {
 
     /// Gives a variable a value.
     pub(crate) fn set(&mut self, variable: usize, value: Value) {
-        self.values[variable] = Some(value);
+        self.values[variable] = Some(Held { value, scalar: OnceCell::new() });
     }
 
     /// The value of a variable.
     pub(crate) fn get(&self, variable: usize) -> Result<&Value, Wrong> {
+        self.held(variable).map(|held| &held.value)
+    }
+
+    fn held(&self, variable: usize) -> Result<&Held, Wrong> {
         self.values.get(variable).and_then(Option::as_ref).ok_or_else(|| {
             let name = self.names.name(variable);
             Wrong::new(format!("variable `{name}` has no value: \\set it before, or define it"))
@@ -73,8 +86,8 @@ impl Variables {
 
     /// The value of a variable as it counts in an expression.
     pub(super) fn scalar(&self, variable: usize) -> Result<Scalar, Wrong> {
-        let value = self.get(variable)?;
-        value.scalar().ok_or_else(|| {
+        let Held { value, scalar } = self.held(variable)?;
+        scalar.get_or_init(|| value.scalar()).ok_or_else(|| {
             let name = self.names.name(variable);
             Wrong::new(format!(
                 "variable `{name}` is `{value}`, neither a bigint, a double, a boolean nor NULL: an expression takes no other"
