@@ -70,7 +70,7 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
         "WITHOUT ROWID",
         "vfs=memdb",
         "PRAGMA synchronous = off",
-        "SQLite has no memory-durable, columnstore, archive, rocks, aria tables",
+        "SQLite has no memory-durable, columnstore-index, columnstore, archive, rocks, aria tables",
         "kind row (reference)",
         "(×",
         "load_s",
