@@ -13,14 +13,18 @@ use crate::trial::Trial;
 const MOST: usize = 12;
 /// What is told: the metric, its words, and how its figure is printed.
 const TOLD: [(&str, &str, Print); 5] = [
-    ("point_updates_per_s", "updates by key", |per_s| format!("{} a second", figure(per_s))),
-    ("update_all_s", "UPDATE all", duration),
-    ("delete_all_s", "DELETE all", duration),
-    ("select_s", "SELECT", duration),
-    ("group_s", "GROUP BY", duration),
+    ("point_updates_per_s", "updates by key", |_, per_s| format!("{} updates/s by key", figure(per_s))),
+    ("update_all_s", "UPDATE all", taken),
+    ("delete_all_s", "DELETE all", taken),
+    ("select_s", "SELECT", taken),
+    ("group_s", "GROUP BY", taken),
 ];
 
-type Print = fn(f64) -> String;
+type Print = fn(&str, f64) -> String;
+
+fn taken(words: &str, seconds: f64) -> String {
+    format!("{words} {}", duration(seconds))
+}
 
 /// A sentence a kind, each against its reference; none where kinds are not compared.
 pub(super) fn answers(report: &Report) -> Vec<String> {
@@ -58,7 +62,7 @@ fn answer(
     let is_compared = told.iter().any(|(.., gain)| gain.and_then(Gain::change).is_some());
     let figures = if is_compared { factors(&told) } else { absolute(&told) };
     let name = point.label.strip_prefix("kind ").unwrap_or(&point.label);
-    let explained = if is_reference { ", against which ×2 is twice as fast" } else { "" };
+    let explained = if is_reference { " (below, ×2 is twice as fast)" } else { "" };
     let durable = durable(report, point).map(|words| format!("; {words}")).unwrap_or_default();
     (!told.is_empty()).then(|| format!("{name}{explained}: {figures}{durable}"))
 }
@@ -72,7 +76,7 @@ fn values<'a>(comparison: &'a StudyComparison, index: usize, metric: &str) -> Op
 }
 
 fn absolute(told: &[Told<'_>]) -> String {
-    let one = |(words, print, values, _): &Told<'_>| Some(format!("{words} {}", print(values.mean?)));
+    let one = |(words, print, values, _): &Told<'_>| Some(print(words, values.mean?));
     told.iter().filter_map(one).collect::<Vec<String>>().join(", ")
 }
 
@@ -101,7 +105,8 @@ fn factors(told: &[Told<'_>]) -> String {
 /// A factor with two digits; the tables have three.
 fn rounded(factor: f64) -> String {
     match factor {
-        factor if factor >= 9.95 || !factor.is_finite() => figure(factor.round()),
+        factor if !factor.is_finite() => format::UNKNOWN.to_owned(),
+        factor if factor >= 9.95 => grouped(factor.round() as u64),
         factor if factor >= 0.995 => format!("{factor:.1}"),
         factor => format!("{factor:.2}"),
     }
