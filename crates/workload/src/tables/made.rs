@@ -24,6 +24,8 @@ pub(super) struct Made {
     needs: Option<&'static str>,
     /// What it is that its commits do not promise, whatever its server does; none where what the server tells holds.
     pub(super) is_lost: Option<&'static str>,
+    /// What is set of the server so that its size on disk has all rows.
+    pub(super) flush: Option<&'static str>,
     /// Whether its rows live in memory.
     pub(super) is_in_memory: bool,
     /// Whether procedures on it are compiled to machine code.
@@ -65,6 +67,9 @@ const HEAP_ROW_BYTES: u64 = 512;
 /// Least bound of a MEMORY table: the server's own.
 const HEAP_BYTES_LEAST: u64 = 16 << 20;
 
+/// Rows that a database of SQLite's in memory holds: 1 GiB, which `SQLITE_CONFIG_MEMDB_MAXSIZE` of who builds it sets, by some 32 bytes each.
+const MEMDB_ROWS_MOST: u64 = 30_000_000;
+
 /// The kinds of tables that a dialect can have; whether its server has them is known to that alone.
 #[must_use]
 pub fn kinds_of(dialect: Dialect) -> Vec<Kind> {
@@ -89,6 +94,11 @@ impl Made {
     /// Why a dialect has none, a sentence without its end.
     pub(super) fn of(kind: Kind, dialect: Dialect, rows: u64) -> Result<Self, String> {
         let create = file(dialect).create(kind).ok_or_else(|| lacking_kind(kind, dialect))?;
+        if (dialect, kind) == (Dialect::Sqlite, Kind::Volatile) && rows > MEMDB_ROWS_MOST {
+            return Err(format!(
+                "SQLite has no volatile table of {rows} rows: its databases in memory (memdb) hold 1 GiB, some {MEMDB_ROWS_MOST} rows"
+            ));
+        }
         let made = Self {
             create,
             session: String::new(),
@@ -96,6 +106,7 @@ impl Made {
             wants: None,
             needs: None,
             is_lost: None,
+            flush: None,
             is_in_memory: false,
             is_compiled: false,
         };
@@ -163,7 +174,12 @@ impl Made {
                 ..self
             },
             Kind::Relaxed => Self { set: Some(Setting::FlushLog), ..self },
-            Kind::Rocks => Self { wants: Some(Wants::Engine("ROCKSDB")), ..self },
+            Kind::Rocks => Self {
+                wants: Some(Wants::Engine("ROCKSDB")),
+                // What is only in memory and in its log counts as nothing.
+                flush: Some("SET GLOBAL rocksdb_force_flush_memtable_now = 1"),
+                ..self
+            },
             Kind::Aria => Self {
                 wants: Some(Wants::Engine("Aria")),
                 is_lost: Some(
@@ -328,10 +344,10 @@ async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<Stri
     })
 }
 
-/// Why a dialect has no such table, a sentence without its end; none of one that it has.
+/// Why a dialect has no such table of so many rows, a sentence without its end; none of one that it has.
 #[must_use]
-pub fn lacks(kind: Kind, dialect: Dialect) -> Option<String> {
-    file(dialect).create(kind).is_none().then(|| lacking_kind(kind, dialect))
+pub fn lacks(kind: Kind, dialect: Dialect, rows: u64) -> Option<String> {
+    Made::of(kind, dialect, rows).err()
 }
 
 fn lacking_kind(kind: Kind, dialect: Dialect) -> String {
@@ -570,6 +586,16 @@ mod tests {
             lacking(Dialect::DuckDb)[0],
             "DuckDB has no memory-durable, clustered, covering, columnstore-index, rocks, aria tables"
         );
+    }
+
+    /// Thirty million rows were loaded first, and then there was "room to be made on the disk".
+    #[test]
+    fn more_rows_than_sqlite_holds_in_memory_are_told_before_any_is_loaded() {
+        let told = lacks(Kind::Volatile, Dialect::Sqlite, 60_000_000).unwrap();
+        assert!(told.contains("table of 60000000 rows") && told.contains("hold 1 GiB"), "{told}");
+        assert_eq!(lacks(Kind::Volatile, Dialect::Sqlite, 30_000_000), None);
+        assert_eq!(lacks(Kind::Row, Dialect::Sqlite, 60_000_000), None);
+        assert_eq!(lacks(Kind::Volatile, Dialect::Mysql, 60_000_000), None);
     }
 
     /// With such an index a table of SQL Server 2014 is read only, and each trial of it would fail.
