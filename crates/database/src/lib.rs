@@ -34,6 +34,7 @@ mod silence;
 mod sqlite;
 mod sqlserver;
 mod statement;
+mod threaded;
 mod tls;
 mod transaction;
 mod url;

@@ -209,7 +209,10 @@ impl Progress {
         let current = self.current.take();
         let measured = current.map_or_else(|| Window::new(trial.main.clone()), |current| current.measured);
         let text = match trial.state {
-            State::Skipped => format!("{}  skipped", label(trial, self.trials)),
+            State::Skipped => {
+                let reason = trial.reason.iter().map(|reason| format!(": {reason}")).collect::<String>();
+                format!("{}  skipped{reason}", label(trial, self.trials))
+            }
             State::Complete => {
                 format!("{}  {}", label(trial, self.trials), rate_and_p99(trial.workload, &measured))
             }

@@ -206,9 +206,20 @@ fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
     }
     answers.extend(others.iter().map(|verdict| verdict.sentence.clone()));
     if answers.is_empty() {
-        answers.push("nothing was measured".to_owned());
+        answers.push(nothing(report));
     }
     (answers, told)
+}
+
+/// That nothing was measured, with why trials were left out.
+fn nothing(report: &Report) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    for trial in report.trials.iter().filter(|trial| trial.state == State::Skipped) {
+        let reason = trial.reason.as_deref().map(|reason| reason.trim_end_matches('.'));
+        reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
+    }
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+    format!("nothing was measured{why}")
 }
 
 /// What workloads came to; where several did on one database, a sentence a database. What that means is told at the end.

@@ -48,6 +48,20 @@ fn pages_that_were_checked_are_told_beside_plain_words() {
     );
 }
 
+/// The first screen said that each trial says why it was left out, and did not.
+#[test]
+fn where_all_was_left_out_it_is_told_why_once() {
+    let left_out = |number, why: &str| Made::read("R").unmeasured(number, State::Skipped, why);
+    let trials = vec![
+        left_out(1, "there is no such kind"),
+        left_out(2, "there is no such kind"),
+        left_out(3, "nor that."),
+    ];
+    let told = Report::of(&fixture::study("disk", trials)).brief(None, str::to_owned);
+    let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(told.contains("nothing was measured: there is no such kind; nor that. trust"), "{told}");
+}
+
 #[test]
 fn answers_that_do_not_fit_are_counted() {
     let answers = ["a", "b", "c"].map(str::to_owned);

@@ -3,24 +3,19 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
-use ::duckdb::{Connection, InterruptHandle};
+use ::duckdb::Connection;
 use ownership::Directory;
 use record::{Server, ServerSetting};
-use tokio::sync::oneshot;
 
 use super::fault::{fault, not_opened};
 use super::handle::{Access, Handle};
 use super::statements;
-use crate::error::{Attempt, Doing, remedy};
-use crate::sqlite::beside;
+use crate::error::{Attempt, Doing};
+use crate::sqlite::{beside, directory_of};
+use crate::threaded::{Interrupt, Threaded};
 use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
-/// How often something that nobody waits for any more is interrupted until it ends.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(1);
 /// End of the name of its log.
 const LOG_END: &str = ".wal";
 /// Settings that change figures.
@@ -33,25 +28,8 @@ const SIZE: &str = "SELECT CAST(total_blocks * block_size AS BIGINT) FROM pragma
 /// A connection to a file.
 pub(crate) struct DuckDbSession {
     file: PathBuf,
-    target: String,
-    commands: Option<mpsc::Sender<Command>>,
-    thread: Option<JoinHandle<()>>,
-    interrupt: Arc<InterruptHandle>,
-    works: Works,
+    thread: Threaded<Handle>,
     has_begun: bool,
-}
-
-type Command = Box<dyn FnOnce(&Connection) + Send>;
-
-/// How much the thread has to do, also what nobody waits for any more. Who interrupts it holds this, so that the connection is there
-/// meanwhile.
-#[derive(Clone, Default)]
-struct Works(Arc<Mutex<usize>>);
-
-impl Works {
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl DuckDbSession {
@@ -66,33 +44,15 @@ impl DuckDbSession {
     }
 
     async fn open_as(file: &Path, access: Access) -> Result<Self, Error> {
-        let target = format!("duckdb:{}", file.display());
-        let (commands, queue) = mpsc::channel::<Command>();
-        let (ready, opened) = oneshot::channel();
-        let works = Works::default();
-        let (path, place, of_thread) = (file.to_owned(), target.clone(), works.clone());
-        let spawned = std::thread::Builder::new().name("duckdb".to_owned()).spawn(move || {
-            let attempt = Attempt { doing: Doing::Connect, target: &place };
-            let handle = match Handle::open(&path, access, attempt) {
-                Ok(handle) => handle,
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                    return;
-                }
-            };
-            if ready.send(Ok(handle.interrupt())).is_err() {
-                return;
-            }
-            for command in queue {
-                command(handle.connection());
-                *of_thread.lock() -= 1;
-            }
-        });
-        let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let thread = spawned.map_err(|error| Error::Unreachable(attempt.text(error, remedy::THREADS)))?;
-        let interrupt = opened.await.unwrap_or_else(|_| Err(gone(attempt)))?;
-        let (file, commands, thread) = (file.to_owned(), Some(commands), Some(thread));
-        Ok(Self { file, target, commands, thread, interrupt, works, has_begun: false })
+        let path = file.to_owned();
+        let open = move |attempt: Attempt<'_>| {
+            let handle = Handle::open(&path, access, attempt)?;
+            let interrupt = handle.interrupt();
+            let interrupt: Interrupt = Box::new(move || interrupt.interrupt());
+            Ok((handle, interrupt))
+        };
+        let thread = Threaded::open("duckdb", format!("duckdb:{}", file.display()), open).await?;
+        Ok(Self { file: file.to_owned(), thread, has_begun: false })
     }
 
     /// What rows are appended with.
@@ -180,8 +140,7 @@ impl DuckDbSession {
         };
         let version = format!("DuckDB {}", version.trim_start_matches('v'));
         let settings = self.query(SETTINGS, &[]).await?.iter().filter_map(setting).collect();
-        let directory = std::path::absolute(&self.file).ok().and_then(|file| Some(file.parent()?.to_owned()));
-        let directory = directory.map(|directory| directory.display().to_string());
+        let directory = directory_of(&self.file);
         Ok(Server {
             version,
             durability: "each commit is synced to the WAL before it returns".to_owned(),
@@ -227,12 +186,10 @@ impl DuckDbSession {
     /// Nobody ends the transaction that was begun; the thread does it before anything else that it is given.
     pub(crate) fn abandon(&mut self) {
         self.has_begun = false;
-        let rollback: Command = Box::new(|database| {
+        self.thread.leave(|handle| {
             // If this fails, the next BEGIN will tell.
-            let _ = database.execute_batch("ROLLBACK");
+            let _ = handle.connection().execute_batch("ROLLBACK");
         });
-        // Without its thread the connection is closed, and with it the transaction.
-        let _ = self.send(rollback);
     }
 
     async fn of_statement<T: Send + 'static>(
@@ -249,47 +206,11 @@ impl DuckDbSession {
         .await
     }
 
-    /// False if there is no thread any more.
-    fn send(&self, command: Command) -> bool {
-        *self.works.lock() += 1;
-        self.commands.as_ref().is_some_and(|commands| commands.send(command).is_ok())
-    }
-
     async fn run<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&Connection, &str) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (reply, answer) = oneshot::channel();
-        let target = self.target.clone();
-        let command: Command = Box::new(move |database| {
-            let _ = reply.send(work(database, &target));
-        });
-        let attempt = Attempt { doing: Doing::Connect, target: &self.target };
-        if !self.send(command) {
-            return Err(gone(attempt));
-        }
-        answer.await.unwrap_or_else(|_| Err(gone(attempt)))
-    }
-}
-
-impl Drop for DuckDbSession {
-    /// Waits until the connection is closed, so that the file is nobody's afterwards if this was the last one.
-    fn drop(&mut self) {
-        drop(self.commands.take());
-        if let Some(thread) = self.thread.take() {
-            // Only what runs is interrupted, and what nobody waits for may be about to begin: so, again and again.
-            loop {
-                let works = self.works.lock();
-                if *works == 0 || thread.is_finished() {
-                    break;
-                }
-                self.interrupt.interrupt();
-                drop(works);
-                std::thread::sleep(INTERRUPT_INTERVAL);
-            }
-            // A panic of that thread is one of ours, and was shown when it came.
-            let _ = thread.join();
-        }
+        self.thread.run(move |handle, target| work(handle.connection(), target)).await
     }
 }
 
@@ -322,8 +243,4 @@ pub(crate) fn image(script: &str) -> Result<Vec<u8>, Error> {
     let removed = made.remove_with_all().map_err(failed);
     let image = image?;
     removed.map(|_| image)
-}
-
-fn gone(attempt: Attempt<'_>) -> Error {
-    Error::Lost(attempt.text("the thread of this session has ended", remedy::LOST))
 }

@@ -10,18 +10,16 @@ mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, mpsc};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use record::{Server, ServerSetting};
-use rusqlite::{Connection as Database, InterruptHandle, OpenFlags, ffi};
-use tokio::sync::oneshot;
+use rusqlite::{Connection as Database, OpenFlags, ffi};
 
 use busy::Patience;
 
-use crate::error::{Attempt, Doing, remedy};
+use crate::error::{Attempt, Doing};
+use crate::threaded::{Interrupt, Threaded};
 use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
@@ -29,19 +27,11 @@ const CACHE_KIB: i64 = -64 * 1024;
 /// Pages of the log at which a commit copies them into the file: 64 MiB of them. At SQLite's own 1,000 a page that many
 /// commits change is written again and again; together with the cache, commits of 1,000 rows are 1.7 times as fast.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// How often something that nobody waits for any more is interrupted until it ends.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(1);
-
 /// A connection to a file.
 pub(crate) struct SqliteSession {
     file: PathBuf,
-    target: String,
-    commands: Option<mpsc::Sender<Command>>,
-    thread: Option<JoinHandle<()>>,
-    interrupt: InterruptHandle,
     patience: Patience,
-    /// Whether the thread has something to do; stays if a caller gives up waiting.
-    is_busy: bool,
+    thread: Threaded<Database>,
     /// Extended result code of the last statement of others; 0 if it did not fail.
     last_code: Arc<AtomicI32>,
 }
@@ -54,8 +44,6 @@ enum Opening {
     /// As its own program left it.
     AsItIs,
 }
-
-type Command = Box<dyn FnOnce(&Database) + Send>;
 
 impl SqliteSession {
     /// Opens a file, whatever made it.
@@ -74,44 +62,17 @@ impl SqliteSession {
     }
 
     async fn open_as(file: &Path, target: String, opening: Opening) -> Result<Self, Error> {
-        let (commands, queue) = mpsc::channel::<Command>();
-        let (ready, opened) = oneshot::channel();
         let path = file.to_owned();
         let (patience, of_thread) = Patience::new();
-        let spawned = std::thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
-            let database = match open(&path, opening, of_thread) {
-                Ok(database) => database,
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                    return;
-                }
-            };
-            if ready.send(Ok(database.get_interrupt_handle())).is_err() {
-                return;
-            }
-            for command in queue {
-                command(&database);
-            }
-        });
-        let attempt = Attempt { doing: Doing::Connect, target: &target };
-        let thread = spawned.map_err(|error| Error::Unreachable(attempt.text(error, remedy::THREADS)))?;
-        let interrupt = match opened.await {
-            Ok(Ok(interrupt)) => interrupt,
-            Ok(Err(error)) => return Err(not_opened(file, &error, attempt)),
-            Err(_) => return Err(gone(attempt)),
+        let open = move |attempt: Attempt<'_>| {
+            let database =
+                open(&path, opening, of_thread).map_err(|error| not_opened(&path, &error, attempt))?;
+            let interrupt = database.get_interrupt_handle();
+            let interrupt: Interrupt = Box::new(move || interrupt.interrupt());
+            Ok((database, interrupt))
         };
-        let file = file.to_owned();
-        let (commands, thread) = (Some(commands), Some(thread));
-        Ok(Self {
-            file,
-            target,
-            commands,
-            thread,
-            interrupt,
-            patience,
-            is_busy: false,
-            last_code: Arc::default(),
-        })
+        let thread = Threaded::open("sqlite", target, open).await?;
+        Ok(Self { file: file.to_owned(), patience, thread, last_code: Arc::default() })
     }
 
     /// What rows are appended with.
@@ -132,19 +93,11 @@ impl SqliteSession {
     }
 
     pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.run(move |database, target| {
-            statements::execute(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
-        })
-        .await
+        self.of_statement(sql, parameters, statements::execute).await
     }
 
     pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.run(move |database, target| {
-            statements::query(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
-        })
-        .await
+        self.of_statement(sql, parameters, statements::query).await
     }
 
     pub(crate) async fn statement(
@@ -153,11 +106,9 @@ impl SqliteSession {
         parameters: &[Value],
         sent: (Protocol, Wanted),
     ) -> Result<Answer, Error> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
         let code = Arc::clone(&self.last_code);
-        self.run(move |database, target| {
-            let attempt = Attempt { doing: Doing::Run(&sql), target };
-            let answer = statements::statement(database, &sql, &parameters, sent);
+        self.of_statement(sql, parameters, move |database, sql, parameters, attempt| {
+            let answer = statements::statement(database, sql, parameters, sent);
             code.store(answer.as_ref().err().and_then(statements::code).unwrap_or(0), Ordering::Relaxed);
             answer.map_err(|error| statements::fault(&error, attempt))
         })
@@ -171,11 +122,7 @@ impl SqliteSession {
     }
 
     pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.run(move |database, target| {
-            statements::count_rows(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
-        })
-        .await
+        self.of_statement(sql, parameters, statements::count_rows).await
     }
 
     /// The state travels to the thread and back.
@@ -186,10 +133,8 @@ impl SqliteSession {
         state: T,
         add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
-        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.run(move |database, target| {
-            let attempt = Attempt { doing: Doing::Run(&sql), target };
-            statements::fold(database, &sql, &parameters, (state, add), attempt)
+        self.of_statement(sql, parameters, move |database, sql, parameters, attempt| {
+            statements::fold(database, sql, parameters, (state, add), attempt)
         })
         .await
     }
@@ -236,8 +181,7 @@ impl SqliteSession {
             .collect();
         listed.push(ServerSetting { name: "synchronous".to_owned(), value: level_name(&settings) });
         listed.push(ServerSetting { name: "cache_size".to_owned(), value: cache_size(&settings) });
-        let directory = std::path::absolute(&self.file).ok().and_then(|file| Some(file.parent()?.to_owned()));
-        let directory = directory.map(|directory| directory.display().to_string());
+        let directory = directory_of(&self.file);
         Ok(Server {
             version: format!("SQLite {}", rusqlite::version()),
             durability: durability.to_owned(),
@@ -285,51 +229,38 @@ impl SqliteSession {
 
     /// Nobody ends the transaction that was begun; the thread does it before anything else that it is given.
     pub(crate) fn abandon(&mut self) {
-        let rollback: Command = Box::new(|database| {
+        self.thread.leave(|database| {
             let attempt = Attempt { doing: Doing::Run("ROLLBACK"), target: "" };
             // If this fails, the next BEGIN will tell.
             let _ = statements::rollback(database, attempt);
         });
-        // Without its thread the connection is closed, and with it the transaction.
-        let _ = self.commands.as_ref().map(|commands| commands.send(rollback));
+    }
+
+    async fn of_statement<T: Send + 'static>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        run: impl FnOnce(&Database, &str, &[Value], Attempt<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.run(move |database, target| {
+            run(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
+        })
+        .await
     }
 
     async fn run<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&Database, &str) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (reply, answer) = oneshot::channel();
-        let target = self.target.clone();
-        let command: Command = Box::new(move |database| {
-            let _ = reply.send(work(database, &target));
-        });
-        let sent = self.commands.as_ref().is_some_and(|commands| commands.send(command).is_ok());
-        let attempt = Attempt { doing: Doing::Connect, target: &self.target };
-        if !sent {
-            return Err(gone(attempt));
-        }
-        self.is_busy = true;
-        let answer = answer.await.unwrap_or_else(|_| Err(gone(attempt)));
-        self.is_busy = false;
-        answer
+        self.thread.run(work).await
     }
 }
 
 impl Drop for SqliteSession {
-    /// Waits until the connection is closed, so that the file is nobody's afterwards; the last one to close puts what is
-    /// in the WAL into the file.
+    /// Its thread is waited for, on which the last connection to a file puts what is in the WAL into it.
     fn drop(&mut self) {
-        drop(self.commands.take());
         self.patience.end();
-        if let Some(thread) = self.thread.take() {
-            // Only what runs is interrupted, and what nobody waits for may be about to begin: so, again and again.
-            while self.is_busy && !thread.is_finished() {
-                self.interrupt.interrupt();
-                std::thread::sleep(INTERRUPT_INTERVAL);
-            }
-            // A panic of that thread is one of ours, and was shown when it came.
-            let _ = thread.join();
-        }
     }
 }
 
@@ -344,6 +275,12 @@ pub(crate) fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
+}
+
+/// The directory that a file is in, as far as that is known.
+pub(crate) fn directory_of(file: &Path) -> Option<String> {
+    let file = std::path::absolute(file).ok()?;
+    Some(file.parent()?.display().to_string())
 }
 
 /// Opens a file. A relative name is made absolute, because SQLite takes one that begins with `file:` for an address of
@@ -396,10 +333,6 @@ fn not_opened(file: &Path, error: &rusqlite::Error, attempt: Attempt<'_>) -> Err
         }
         _ => statements::fault(error, attempt),
     }
-}
-
-fn gone(attempt: Attempt<'_>) -> Error {
-    Error::Lost(attempt.text("the thread of this session has ended", remedy::LOST))
 }
 
 fn level_name(settings: &std::collections::HashMap<&str, String>) -> String {

@@ -189,8 +189,8 @@ pub(crate) enum Measuring {
     /// In memory or on disk, durable or not, compiled or not, row or column? The same rows and operations on every kind of table
     ///
     /// Kinds are named by what they are, and each engine has some of them: row (on disk, what the others are set against), volatile (in
-    /// memory, or without a log), relaxed (durable late), memory-durable, clustered, covering, columnstore, archive, rocks (MyRocks) and
-    /// aria. Load, SELECT by value, scan, GROUP BY, UPDATE and DELETE of all rows, updates and deletes by key of many clients are each
+    /// memory, or without a log), relaxed (durable late), memory-durable, clustered, covering, columnstore-index, columnstore, archive,
+    /// rocks (MyRocks) and aria. Load, SELECT by value, scan, GROUP BY, UPDATE and DELETE of all rows, updates and deletes by key of many clients are each
     /// timed by themselves, and every answer is checked. docs/tables.md has all of it.
     Tables(Box<Measured<Tables>>),
 }

@@ -25,7 +25,9 @@ impl Asks for Tables {
         study.noise_floor = study.blocks > 1;
         study.cool_down = self.pause.unwrap_or(study.cool_down);
         study.narrow(&self.settings).map_err(Failure::usage)?;
-        if let Some(lacks) = self.settings.kind.and_then(|kind| workload::tables::lacks(kind, dialect)) {
+        let rows = self.settings.rows.unwrap_or_default();
+        if let Some(lacks) = self.settings.kind.and_then(|kind| workload::tables::lacks(kind, dialect, rows))
+        {
             return Err(Failure::usage(anyhow!("--kind: {lacks}")));
         }
         self.must.of(&mut study)?;

@@ -70,7 +70,7 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
         "WITHOUT ROWID",
         "vfs=memdb",
         "PRAGMA synchronous = off",
-        "SQLite has no memory-durable, columnstore, archive, rocks, aria tables",
+        "SQLite has no memory-durable, columnstore-index, columnstore, archive, rocks, aria tables",
         "kind row (reference)",
         "(×",
         "load_s",
@@ -263,6 +263,7 @@ fn a_kind_that_the_engine_lacks_is_left_out_with_the_reason() {
     let skipped: Vec<&Value> = trials.iter().filter(|trial| trial["state"] == "skipped").collect();
     assert_eq!(skipped.len(), 1, "{}", ran.stderr);
     assert_eq!(skipped[0]["reason"], "SQLite has no columnstore tables");
+    assert!(ran.stderr.contains("  skipped: SQLite has no columnstore tables"), "{}", ran.stderr);
     let told = report["verdicts"].as_array().unwrap().iter().filter_map(|one| one["sentence"].as_str());
     assert!(
         told.clone().any(|one| one.contains("SQLite has no columnstore tables")),
@@ -281,6 +282,8 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     assert!(told.contains("`heap` is no kind of table") && told.contains("memory-durable"), "{told}");
     let told = refused(&["--rows", "10", "--point-deletes", "11"]);
     assert!(told.contains("--point-deletes: cannot be 11: give 0 to 10"), "{told}");
+    let told = refused(&["--kind", "volatile", "--rows", "60000000"]);
+    assert!(told.contains("SQLite has no volatile table of 60000000 rows"), "{told}");
     let told = refused(&["--crash", "--target", "postgres://me@localhost/postgres"]);
     assert!(told.contains("--crash") && told.contains("the server is not prony's to kill"), "{told}");
     // A petabyte of rows.

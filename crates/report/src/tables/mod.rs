@@ -4,6 +4,7 @@ mod chart;
 mod facts;
 mod figures;
 mod finding;
+mod plain;
 mod survival;
 mod table;
 
@@ -211,6 +212,10 @@ impl Shown for OfTables {
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {
         finding::all(report)
+    }
+
+    fn answers(&self, report: &Report) -> Vec<String> {
+        plain::answers(report)
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {

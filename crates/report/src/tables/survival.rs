@@ -2,10 +2,10 @@
 
 use record::{Crash, Killed, Survival, Workload};
 
-use super::Tables;
+use super::table::Named;
 use crate::format::{self, duration, grouped};
 use crate::report::Report;
-use crate::table::{Row, Table, column, level_cells, level_columns, level_keys, words};
+use crate::table::{Row, Table, column, words};
 use crate::trial::Trial;
 use crate::verdict::{Level, Verdict};
 
@@ -22,14 +22,10 @@ pub(super) const fn killed(crash: &Crash) -> &'static str {
     }
 }
 
-/// A row for each trial that tried it, in their order.
+/// A row for each trial that tried it, kind by kind as in the other tables.
 pub(super) fn table(report: &Report) -> Option<Table> {
-    let keys: Vec<String> = level_keys(report.trials_of(Workload::Tables))
-        .into_iter()
-        .filter(|key| !key.ends_with("tables.kind") && key != "kind")
-        .collect();
-    let mut columns = vec![words("kind", "kind of table", 0)];
-    columns.extend(level_columns(&keys));
+    let named = Named::of(report);
+    let mut columns = named.columns();
     columns.extend([
         words("killed", "what was killed with -9", 1),
         words("promised", "whether an acknowledged commit is to survive", 1),
@@ -43,16 +39,31 @@ pub(super) fn table(report: &Report) -> Option<Table> {
         column("unanswered, gone", "changes without an answer that were not there", 2),
         column("back after", "time from the kill until the table could be asked", 1),
     ]);
-    let tried = report.trials_of(Workload::Tables).filter_map(|trial| {
+    let row = |trial: &Trial| {
         let tables = trial.tables()?;
-        Some(row(trial, tables, tables.crash()?, &keys))
-    });
+        Some(row(named.cells(&tables.setup, &trial.levels), tables.crash()?))
+    };
+    let tried = tried(report).into_iter().filter_map(row);
     Table::of("What survived kill -9", columns, tried)
 }
 
-fn row(trial: &Trial, tables: &Tables, crash: &Crash, keys: &[String]) -> Row {
-    let mut cells = vec![tables.kind.clone()];
-    cells.extend(level_cells(true, &trial.levels, keys));
+/// The trials in which it was tried or was not, those of a configuration together.
+fn tried(report: &Report) -> Vec<&Trial> {
+    let mut trials: Vec<&Trial> =
+        report.trials_of(Workload::Tables).filter(|trial| trial.tables().is_some()).collect();
+    let place = |trial: &&Trial| {
+        let mut configurations = report.configurations_of(Workload::Tables);
+        configurations
+            .position(|configuration| configuration.trials.contains(&trial.number))
+            .unwrap_or(usize::MAX)
+    };
+    // Within a configuration in their order.
+    trials.sort_by_key(place);
+    trials
+}
+
+fn row(named: Vec<String>, crash: &Crash) -> Row {
+    let mut cells = named;
     cells.extend([
         killed(crash).to_owned(),
         if crash.is_durable { "yes" } else { "no" }.to_owned(),
@@ -73,7 +84,7 @@ fn row(trial: &Trial, tables: &Tables, crash: &Crash, keys: &[String]) -> Row {
 pub(super) fn findings(report: &Report) -> Vec<Verdict> {
     let mut kinds: Vec<(String, Vec<&Trial>)> = Vec::new();
     let mut not_tried: Vec<(&str, Vec<u32>)> = Vec::new();
-    for trial in report.trials_of(Workload::Tables) {
+    for trial in tried(report) {
         match trial.tables().and_then(|tables| tables.survival.as_ref()) {
             Some(Survival::Tried(_)) => match kinds.iter_mut().find(|(name, _)| *name == trial.name) {
                 Some((_, trials)) => trials.push(trial),
@@ -129,10 +140,10 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     let wrong = crashes.iter().find_map(|crash| crash.wrong.as_ref());
     let wrong = wrong.map(|wrong| format!("; {wrong}")).unwrap_or_default();
     let sentence = format!(
-        "{name}: after kill -9 of {what}{times} {rows}, and {changes}{}; of {} without an answer {} were there{}{wrong}",
+        "{name}: after kill -9 of {what}{times} {rows}, and {changes}{}; of {} without an answer {} there{}{wrong}",
         oldest.unwrap_or_default(),
         format::counted(unanswered as usize, "change", "changes"),
-        grouped(there),
+        if there == 1 { "1 was".to_owned() } else { format!("{} were", grouped(there)) },
         meaning(first, lost)
     );
     let (level, rule) = if is_broken { (Level::Failure, LOST) } else { (Level::Finding, SURVIVED) };

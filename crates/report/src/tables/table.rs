@@ -1,12 +1,16 @@
 //! Tables of kinds of tables: what each operation took, and how each table was made.
 
-use record::TableOperation;
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{TableOperation, TablesSetup, Workload};
 
 use super::Tables;
 use super::figures::{Against, all};
+use crate::comparison::axis_words;
 use crate::format::{self, figure, grouped};
 use crate::report::Report;
-use crate::table::{Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::table::{Column, Row, Table, column, dash, level_cells, level_columns, level_keys, words};
+use crate::trial::Trial;
 
 /// What a column is of, and whether more is better.
 type Of = (fn(&Tables) -> Option<f64>, Print, bool);
@@ -28,12 +32,8 @@ const COLUMNS: [Of; 10] = [
 /// Kinds by operations, each with how much better it is than on rows on disk.
 pub(super) fn operations(report: &Report) -> Option<Table> {
     let all = all(report);
-    let keys: Vec<String> = level_keys(report.trials_of(record::Workload::Tables))
-        .into_iter()
-        .filter(|key| !key.ends_with("tables.kind") && key != "kind")
-        .collect();
-    let mut columns = vec![words("kind", "kind of table", 0)];
-    columns.extend(level_columns(&keys));
+    let named = Named::of(report);
+    let mut columns = named.columns();
     columns.extend([
         column("load", "time to insert all rows", 0),
         column("SELECT", "time of a SELECT by value", 1),
@@ -47,13 +47,42 @@ pub(super) fn operations(report: &Report) -> Option<Table> {
         column("in memory", "size after the load, where the table lives in memory", 2),
         column("retries", "statements that were tried again after a conflict, all runs together", 3),
     ]);
-    let table = Table::of("Kinds of tables", columns, all.iter().map(|one| row(report, one, &keys)));
+    let table = Table::of("Kinds of tables", columns, all.iter().map(|one| row(report, one, &named)));
     table.map(|table| table.without_empty_columns(&["in memory", "on disk"]))
 }
 
-fn row(report: &Report, one: &Against<'_>, keys: &[String]) -> Row {
-    let mut cells = vec![one.setup.kind.clone()];
-    cells.extend(level_cells(true, &one.configuration.levels, keys));
+/// What tells the rows of a table apart: kinds, the other levels, and how statements come to the server where named configurations
+/// differ in that.
+pub(super) struct Named {
+    keys: Vec<String>,
+    has_access: bool,
+}
+
+impl Named {
+    pub(super) fn of(report: &Report) -> Self {
+        let keys = level_keys(report.trials_of(Workload::Tables)).into_iter();
+        let keys: Vec<String> = keys.filter(|key| axis_words(key) != "kind").collect();
+        let trials = report.trials_of(Workload::Tables).filter_map(Trial::tables);
+        let accesses: BTreeSet<&str> = trials.map(|tables| tables.setup.access.as_str()).collect();
+        let has_access = accesses.len() > 1 && !keys.iter().any(|key| axis_words(key) == "access");
+        Self { keys, has_access }
+    }
+
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let access = self.has_access.then(|| words("access", "how statements come to the server", 0));
+        let kind = [words("kind", "kind of table", 0)];
+        kind.into_iter().chain(access).chain(level_columns(&self.keys)).collect()
+    }
+
+    pub(super) fn cells(&self, setup: &TablesSetup, levels: &BTreeMap<String, String>) -> Vec<String> {
+        let access = self.has_access.then(|| setup.access.clone());
+        let kind = [setup.kind.clone()];
+        kind.into_iter().chain(access).chain(level_cells(true, levels, &self.keys)).collect()
+    }
+}
+
+fn row(report: &Report, one: &Against<'_>, named: &Named) -> Row {
+    let mut cells = named.cells(one.setup, &one.configuration.levels);
     cells.extend(COLUMNS.iter().map(|(of, print, is_rate)| {
         let value = one.mean(report, of);
         let ratio = value.zip(one.of_reference(report, of)).and_then(|(own, reference)| {
@@ -63,7 +92,7 @@ fn row(report: &Report, one: &Against<'_>, keys: &[String]) -> Row {
         dash(value.map(|value| format!("{}{}", print(value), ratio.unwrap_or_default())))
     }));
     let runs = one.configuration.measured_in(&report.trials);
-    cells.push(grouped(runs.filter_map(crate::trial::Trial::tables).map(|of| of.retries).sum()));
+    cells.push(grouped(runs.filter_map(Trial::tables).map(|of| of.retries).sum()));
     Row::of(cells)
 }
 

@@ -3,7 +3,7 @@
 use record::{Killed, Loop, TablesOutcome};
 
 use super::*;
-use crate::fixture::{self, Sold};
+use crate::fixture::{self, At, Designed, Sold};
 use crate::verdict::Level;
 
 fn setup(trial: &MeasuredTrial, kind: &str) -> TablesSetup {
@@ -212,4 +212,93 @@ fn many_retries_are_locks() {
     let report = report(|outcome| outcome.retries = 3_000);
     let limit = OfTables.waits(&report.trials[1]).unwrap();
     assert!(format!("{limit:?}").contains("\"locks\""), "{limit:?}");
+}
+
+/// A study of kinds whose operations take so many seconds.
+fn compared(
+    blocks: u32,
+    seconds: impl Fn(&At) -> f64,
+    survival: impl Fn(&str) -> Option<Survival>,
+) -> Report {
+    let kinds =
+        Designed::blocks(blocks).axis("kind", &["row", "volatile"], "row").metric("point_updates_per_s");
+    Report::of(&kinds.study(|at| {
+        let kind = at.level("kind").to_owned();
+        let mut trial = at.placed(trial(at.number, &kind, seconds(at), |of| of.survival = survival(&kind)));
+        let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
+        setup.server.is_durable = kind == "row";
+        Some(trial)
+    }))
+}
+
+/// Only what the reference took was told first, and nothing of what another kind gives: one had to look for the answer.
+#[test]
+fn what_each_kind_gives_against_the_reference_is_told_first() {
+    let seconds = |at: &At| if at.level("kind") == "row" { 2.0 } else { 0.1 };
+    let survival =
+        |kind: &str| Some(if kind == "row" { crash(true, 0, 1_500) } else { crash(false, 1_000, 0) });
+    let told = compared(1, seconds, survival).brief(None, str::to_owned);
+    let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for part in [
+        "row (below, ×2 is twice as fast): 2.50 updates/s by key, UPDATE all 2.00 s, DELETE all 2.00 s, SELECT 400 ms, \
+         GROUP BY 2.00 s; durable.",
+        "volatile: updates by key ×20, UPDATE all ×20, DELETE all ×20, SELECT ×20, GROUP BY ×20; not durable: kill -9 took all.",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+}
+
+#[test]
+fn what_chance_makes_is_no_answer() {
+    let answers = plain::answers(&compared(6, |at| at.noise(0.2), |_| None));
+    assert_eq!(
+        answers[1],
+        "volatile: no difference that matters is told from chance in updates by key, UPDATE all, DELETE all, SELECT, GROUP BY; not durable"
+    );
+    assert!(answers[0].ends_with("; durable, as promised"), "{answers:?}");
+}
+
+#[test]
+fn one_kind_alone_is_told_in_full_and_against_nothing() {
+    let alone = Report::of(&fixture::study("tables", vec![trial(1, "volatile", 0.5, |_| {})]));
+    assert!(plain::answers(&alone).is_empty());
+    let told = alone.brief(None, str::to_owned);
+    let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(told.contains("made with CREATE a volatile TABLE"), "{told}");
+}
+
+/// Two rows of a study were both called volatile, and nothing said which of them was by procedures.
+#[test]
+fn named_configurations_of_one_kind_are_told_apart_by_their_access() {
+    let configurations =
+        Designed::blocks(1).configurations(&["on disk", "in memory", "in memory, procedures"]);
+    let report = Report::of(&configurations.metric("update_all_s").study(|at| {
+        let (kind, seconds) = if at.configuration == "on disk" { ("row", 2.0) } else { ("volatile", 0.5) };
+        let mut trial =
+            at.placed(trial(at.number, kind, seconds, |of| of.survival = Some(crash(true, 0, 1_500))));
+        let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
+        if at.configuration.ends_with("procedures") {
+            setup.access = "procedure".to_owned();
+        }
+        Some(trial)
+    }));
+    for table in [table::operations(&report).unwrap(), survival::table(&report).unwrap()] {
+        let names: Vec<&[String]> = table.rows.iter().map(|row| &row.cells[..2]).collect();
+        assert_eq!(names, [["row", "prepared"], ["volatile", "prepared"], ["volatile", "procedure"]]);
+    }
+    let answers = plain::answers(&report);
+    assert!(answers[2].starts_with("in memory, procedures: updates by key ×4.0, "), "{answers:?}");
+}
+
+#[test]
+fn what_survived_stands_in_the_order_of_the_kinds() {
+    let survived = |of: &mut TablesOutcome| of.survival = Some(crash(true, 0, 1_500));
+    let trials = vec![
+        trial(1, "volatile", 0.5, survived),
+        trial(2, "row", 2.0, survived),
+        trial(3, "volatile", 0.5, survived),
+    ];
+    let table = survival::table(&Report::of(&fixture::study("tables", trials))).unwrap();
+    let kinds: Vec<&str> = table.rows.iter().map(|row| row.cells[0].as_str()).collect();
+    assert_eq!(kinds, ["volatile", "volatile", "row"]);
 }

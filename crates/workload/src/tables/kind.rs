@@ -21,6 +21,8 @@ pub enum Kind {
     Clustered,
     /// Rows with an index that has all that a query asks for.
     Covering,
+    /// Rows with an index that has all columns, by columns.
+    ColumnstoreIndex,
     /// By columns.
     Columnstore,
     /// By columns, compressed once more.
@@ -33,13 +35,14 @@ pub enum Kind {
 
 impl Kind {
     /// All, the reference first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Row,
         Self::Volatile,
         Self::Relaxed,
         Self::MemoryDurable,
         Self::Clustered,
         Self::Covering,
+        Self::ColumnstoreIndex,
         Self::Columnstore,
         Self::Archive,
         Self::Rocks,
@@ -56,6 +59,7 @@ impl Kind {
             Self::MemoryDurable => "memory-durable",
             Self::Clustered => "clustered",
             Self::Covering => "covering",
+            Self::ColumnstoreIndex => "columnstore-index",
             Self::Columnstore => "columnstore",
             Self::Archive => "archive",
             Self::Rocks => "rocks",

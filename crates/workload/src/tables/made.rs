@@ -24,6 +24,8 @@ pub(super) struct Made {
     needs: Option<&'static str>,
     /// What it is that its commits do not promise, whatever its server does; none where what the server tells holds.
     pub(super) is_lost: Option<&'static str>,
+    /// What is set of the server so that its size on disk has all rows.
+    pub(super) flush: Option<&'static str>,
     /// Whether its rows live in memory.
     pub(super) is_in_memory: bool,
     /// Whether procedures on it are compiled to machine code.
@@ -37,6 +39,9 @@ enum Wants {
     Engine(&'static str),
     /// Codecs of columns of ClickHouse: since 19.1, <https://clickhouse.com/docs/whats-new/changelog/2019>.
     Codecs,
+    /// A nonclustered columnstore index with which a table can still be changed: since SQL Server 2016,
+    /// <https://learn.microsoft.com/sql/relational-databases/indexes/columnstore-indexes-what-s-new>.
+    ChangedColumnstoreIndex,
 }
 
 /// A setting that is no session's own.
@@ -49,10 +54,11 @@ pub(super) enum Setting {
 }
 
 /// The columns besides the key, as all files have them.
-const COLUMNS: [&str; 3] = [
+const COLUMNS: [&str; 4] = [
     "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL",
     "category Int32, value Int32, amount Int64, note String",
     "category Int32 CODEC(ZSTD(9)), value Int32 CODEC(ZSTD(9)), amount Int64 CODEC(ZSTD(9)), note String CODEC(ZSTD(9))",
+    "id, category, value, amount, note",
 ];
 
 /// What a row takes of a MEMORY table at most: its texts are as long as they may be. The server's own 16 MB hold some ten thousand rows;
@@ -60,6 +66,9 @@ const COLUMNS: [&str; 3] = [
 const HEAP_ROW_BYTES: u64 = 512;
 /// Least bound of a MEMORY table: the server's own.
 const HEAP_BYTES_LEAST: u64 = 16 << 20;
+
+/// Rows that a database of SQLite's in memory holds: 1 GiB, which `SQLITE_CONFIG_MEMDB_MAXSIZE` of who builds it sets, by some 32 bytes each.
+const MEMDB_ROWS_MOST: u64 = 30_000_000;
 
 /// The kinds of tables that a dialect can have; whether its server has them is known to that alone.
 #[must_use]
@@ -85,6 +94,11 @@ impl Made {
     /// Why a dialect has none, a sentence without its end.
     pub(super) fn of(kind: Kind, dialect: Dialect, rows: u64) -> Result<Self, String> {
         let create = file(dialect).create(kind).ok_or_else(|| lacking_kind(kind, dialect))?;
+        if (dialect, kind) == (Dialect::Sqlite, Kind::Volatile) && rows > MEMDB_ROWS_MOST {
+            return Err(format!(
+                "SQLite has no volatile table of {rows} rows: its databases in memory (memdb) hold 1 GiB, some {MEMDB_ROWS_MOST} rows"
+            ));
+        }
         let made = Self {
             create,
             session: String::new(),
@@ -92,6 +106,7 @@ impl Made {
             wants: None,
             needs: None,
             is_lost: None,
+            flush: None,
             is_in_memory: false,
             is_compiled: false,
         };
@@ -120,6 +135,7 @@ impl Made {
             | Kind::MemoryDurable
             | Kind::Clustered
             | Kind::Covering
+            | Kind::ColumnstoreIndex
             | Kind::Columnstore
             | Kind::Archive
             | Kind::Rocks
@@ -137,6 +153,7 @@ impl Made {
             | Kind::MemoryDurable
             | Kind::Clustered
             | Kind::Covering
+            | Kind::ColumnstoreIndex
             | Kind::Columnstore
             | Kind::Archive
             | Kind::Rocks
@@ -157,7 +174,12 @@ impl Made {
                 ..self
             },
             Kind::Relaxed => Self { set: Some(Setting::FlushLog), ..self },
-            Kind::Rocks => Self { wants: Some(Wants::Engine("ROCKSDB")), ..self },
+            Kind::Rocks => Self {
+                wants: Some(Wants::Engine("ROCKSDB")),
+                // What is only in memory and in its log counts as nothing.
+                flush: Some("SET GLOBAL rocksdb_force_flush_memtable_now = 1"),
+                ..self
+            },
             Kind::Aria => Self {
                 wants: Some(Wants::Engine("Aria")),
                 is_lost: Some(
@@ -169,6 +191,7 @@ impl Made {
             | Kind::MemoryDurable
             | Kind::Clustered
             | Kind::Covering
+            | Kind::ColumnstoreIndex
             | Kind::Columnstore
             | Kind::Archive => self,
         }
@@ -185,6 +208,7 @@ impl Made {
                 ..self
             },
             Kind::Relaxed => Self { set: Some(Setting::DelayedDurability), ..self },
+            Kind::ColumnstoreIndex => Self { wants: Some(Wants::ChangedColumnstoreIndex), ..self },
             Kind::Row
             | Kind::Clustered
             | Kind::Covering
@@ -220,6 +244,12 @@ impl Made {
         let engine = match self.wants {
             None => return Ok(None),
             Some(Wants::Codecs) => return without_codecs(kind, session).await,
+            Some(Wants::ChangedColumnstoreIndex) => {
+                let told = session
+                    .query("SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))", &[])
+                    .await?;
+                return Ok(read_only_with_columns(told.first().and_then(|row| row.first()?.text())));
+            }
             Some(Wants::Engine(engine)) => engine,
         };
         let asked = "SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = ? AND SUPPORT IN ('YES', 'DEFAULT')";
@@ -285,6 +315,20 @@ fn of_rocks(flush: Option<i64>) -> (bool, String) {
     }
 }
 
+/// That a table of a SQL Server of such a version cannot be changed once it has an index by columns, if so.
+fn read_only_with_columns(version: Option<&str>) -> Option<String> {
+    /// SQL Server 2016.
+    const FIRST: u32 = 13;
+    let kind = Kind::ColumnstoreIndex;
+    let Some(version) = version else {
+        return Some(format!("this server has no {kind} tables: it tells no version"));
+    };
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    (major.is_none_or(|major| major < FIRST)).then(|| {
+        format!("this server has no {kind} tables that can be changed: SQL Server has them from 2016 ({FIRST}.0) on, and this is {version}")
+    })
+}
+
 /// That a ClickHouse has no codecs of columns, if so.
 async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<String>, Error> {
     let asked = "SELECT version(), toInt64(toUInt32(splitByChar('.', version())[1]) >= 19)";
@@ -300,10 +344,10 @@ async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<Stri
     })
 }
 
-/// Why a dialect has no such table, a sentence without its end; none of one that it has.
+/// Why a dialect has no such table of so many rows, a sentence without its end; none of one that it has.
 #[must_use]
-pub fn lacks(kind: Kind, dialect: Dialect) -> Option<String> {
-    file(dialect).create(kind).is_none().then(|| lacking_kind(kind, dialect))
+pub fn lacks(kind: Kind, dialect: Dialect, rows: u64) -> Option<String> {
+    Made::of(kind, dialect, rows).err()
 }
 
 fn lacking_kind(kind: Kind, dialect: Dialect) -> String {
@@ -320,6 +364,12 @@ const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
         (Dialect::Mysql, Kind::Clustered) => {
             Some("rows of InnoDB always lie in their primary key, so that row is clustered already")
         }
+        (Dialect::Postgres, Kind::Columnstore) => {
+            Some("PostgreSQL has no columnstore tables of its own, and those of an extension are not tried")
+        }
+        (Dialect::Mysql, Kind::Columnstore) => Some(
+            "MySQL and MariaDB have no columnstore tables of their own, and MariaDB ColumnStore, a plugin with a server of its own, is not tried",
+        ),
         (Dialect::ClickHouse, Kind::Row) => Some("ClickHouse has no row tables: it keeps all by columns"),
         (Dialect::ClickHouse, Kind::Volatile) => {
             Some("rows of ClickHouse's tables in memory cannot be changed on every server, and none is made")
@@ -508,7 +558,7 @@ mod tests {
         assert_eq!(names(Dialect::Mysql), "row volatile relaxed covering rocks aria");
         assert_eq!(
             names(Dialect::SqlServer),
-            "row volatile relaxed memory-durable clustered covering columnstore archive"
+            "row volatile relaxed memory-durable clustered covering columnstore-index columnstore archive"
         );
         assert_eq!(names(Dialect::ClickHouse), "columnstore archive");
         assert_eq!(names(Dialect::DuckDb), "columnstore");
@@ -518,19 +568,45 @@ mod tests {
         assert!(told(Kind::Clustered, Dialect::Mysql).contains("row is clustered already"));
         assert_eq!(
             lacking(Dialect::Sqlite),
-            ["SQLite has no memory-durable, columnstore, archive, rocks, aria tables"]
+            ["SQLite has no memory-durable, columnstore-index, columnstore, archive, rocks, aria tables"]
         );
-        assert_eq!(lacking(Dialect::Postgres).len(), 2);
+        assert_eq!(lacking(Dialect::Postgres).len(), 3);
+        // MariaDB has a plugin for them.
+        assert!(
+            told(Kind::Columnstore, Dialect::Mysql)
+                .contains("ColumnStore, a plugin with a server of its own, is not tried")
+        );
         assert!(told(Kind::Row, Dialect::ClickHouse).contains("keeps all by columns"));
         assert_eq!(
             lacking(Dialect::ClickHouse)[0],
-            "ClickHouse has no memory-durable, covering, rocks, aria tables"
+            "ClickHouse has no memory-durable, covering, columnstore-index, rocks, aria tables"
         );
         assert!(told(Kind::Relaxed, Dialect::DuckDb).contains("syncs every commit"));
         assert_eq!(
             lacking(Dialect::DuckDb)[0],
-            "DuckDB has no memory-durable, clustered, covering, rocks, aria tables"
+            "DuckDB has no memory-durable, clustered, covering, columnstore-index, rocks, aria tables"
         );
+    }
+
+    /// Thirty million rows were loaded first, and then there was "room to be made on the disk".
+    #[test]
+    fn more_rows_than_sqlite_holds_in_memory_are_told_before_any_is_loaded() {
+        let told = lacks(Kind::Volatile, Dialect::Sqlite, 60_000_000).unwrap();
+        assert!(told.contains("table of 60000000 rows") && told.contains("hold 1 GiB"), "{told}");
+        assert_eq!(lacks(Kind::Volatile, Dialect::Sqlite, 30_000_000), None);
+        assert_eq!(lacks(Kind::Row, Dialect::Sqlite, 60_000_000), None);
+        assert_eq!(lacks(Kind::Volatile, Dialect::Mysql, 60_000_000), None);
+    }
+
+    /// With such an index a table of SQL Server 2014 is read only, and each trial of it would fail.
+    #[test]
+    fn an_index_by_columns_is_left_out_where_its_table_cannot_be_changed() {
+        assert_eq!(read_only_with_columns(Some("13.0.1601.5")), None);
+        assert_eq!(read_only_with_columns(Some("16.0.4135.4")), None);
+        let told = |version| read_only_with_columns(version).unwrap();
+        assert!(told(Some("12.0.6024.0")).ends_with("from 2016 (13.0) on, and this is 12.0.6024.0"));
+        assert!(told(Some("new")).ends_with("this is new"));
+        assert!(told(None).ends_with("it tells no version"));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::kind::{Access, Kind};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Kind of table: row, volatile, relaxed, memory-durable, clustered, covering, columnstore, archive, rocks or aria [default: all
-    /// that the engine has, each compared with row]
+    /// Kind of table: row, volatile, relaxed, memory-durable, clustered, covering, columnstore-index, columnstore, archive, rocks or
+    /// aria [default: all that the engine has, each compared with row]
     #[arg(long, value_name = "KIND", help_heading = "Table")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,

@@ -10,9 +10,23 @@ use super::made::Made;
 /// # Errors
 /// Those of the database.
 pub(super) async fn of(session: &mut Session, made: &Made) -> Result<TableSize, Error> {
-    let disk_bytes = ask(session, on_disk(session.dialect(), made)).await?;
+    let is_flushed = match made.flush {
+        Some(flush) => flushed(session, flush).await?,
+        None => true,
+    };
+    let disk = on_disk(session.dialect(), made).filter(|_| is_flushed);
+    let disk_bytes = ask(session, disk).await?;
     let memory_bytes = ask(session, in_memory(session.dialect(), made)).await?;
     Ok(TableSize { disk_bytes, memory_bytes })
+}
+
+/// False where this user may not have the server do so, and no size is known.
+async fn flushed(session: &mut Session, flush: &str) -> Result<bool, Error> {
+    match session.script(flush).await {
+        Ok(()) => Ok(true),
+        Err(Error::Statement(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 async fn ask(session: &mut Session, sql: Option<&str>) -> Result<Option<u64>, Error> {

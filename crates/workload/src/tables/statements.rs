@@ -10,7 +10,7 @@ use crate::named_sql::{has, named, named_unless};
 /// What a dialect's file has.
 pub(super) struct File {
     /// How a kind of table is made where that is a matter of its DDL.
-    create: [(Kind, Option<&'static str>); 9],
+    create: [(Kind, Option<&'static str>); 10],
     /// What lets tables live in memory; none where nothing is needed.
     pub(super) memory_filegroup: Option<&'static str>,
     /// Statistics, once the rows are there.
@@ -27,6 +27,7 @@ impl File {
                 (Kind::MemoryDurable, named_unless(lacks, file, "memory_durable")),
                 (Kind::Clustered, named_unless(lacks, file, "clustered")),
                 (Kind::Covering, named_unless(lacks, file, "covering")),
+                (Kind::ColumnstoreIndex, named_unless(lacks, file, "columnstore_index")),
                 (Kind::Columnstore, named_unless(lacks, file, "columnstore")),
                 (Kind::Archive, named_unless(lacks, file, "archive")),
                 (Kind::Rocks, named_unless(lacks, file, "rocks")),
@@ -61,19 +62,38 @@ impl File {
 }
 
 const SQLITE_LACKS: &[&str] =
-    &["memory_durable", "columnstore", "archive", "rocks", "aria", "memory_filegroup"];
-const POSTGRES_LACKS: &[&str] =
-    &["memory_durable", "clustered", "columnstore", "archive", "rocks", "aria", "memory_filegroup"];
-const MYSQL_LACKS: &[&str] = &["memory_durable", "clustered", "columnstore", "archive", "memory_filegroup"];
+    &["memory_durable", "columnstore_index", "columnstore", "archive", "rocks", "aria", "memory_filegroup"];
+const POSTGRES_LACKS: &[&str] = &[
+    "memory_durable",
+    "clustered",
+    "columnstore_index",
+    "columnstore",
+    "archive",
+    "rocks",
+    "aria",
+    "memory_filegroup",
+];
+const MYSQL_LACKS: &[&str] =
+    &["memory_durable", "clustered", "columnstore_index", "columnstore", "archive", "memory_filegroup"];
 const SQL_SERVER_LACKS: &[&str] = &["rocks", "aria"];
-const CLICKHOUSE_LACKS: &[&str] =
-    &["row", "volatile", "memory_durable", "clustered", "covering", "rocks", "aria", "memory_filegroup"];
+const CLICKHOUSE_LACKS: &[&str] = &[
+    "row",
+    "volatile",
+    "memory_durable",
+    "clustered",
+    "covering",
+    "columnstore_index",
+    "rocks",
+    "aria",
+    "memory_filegroup",
+];
 const DUCKDB_LACKS: &[&str] = &[
     "row",
     "volatile",
     "memory_durable",
     "clustered",
     "covering",
+    "columnstore_index",
     "archive",
     "rocks",
     "aria",

@@ -1,4 +1,4 @@
-//! DuckDB: its library below the target directory, and the tests of what is linked to it.
+//! DuckDB: its library below the target directory, and lints and tests of what is linked to it.
 //!
 //! The library is the one in DuckDB's own package for Node.js, which its makers build for each version; no header comes with it, and none is
 //! needed. The version is pinned, and what is there already is used again.
@@ -21,8 +21,12 @@ const LIBRARY: &str = "libduckdb.so";
 /// The package that the library is of. It is written last, so that one that was broken off is not taken for whole.
 const FETCHED: &str = "fetched-package.txt";
 
-/// Fetches the library, unless it is there, and runs the tests of it.
-pub(super) fn test(workspace: &Workspace) -> Result<Outcome> {
+/// What has code that is there with DuckDB alone.
+const PACKAGES: [&str; 6] =
+    ["--package", "prony-database", "--package", "prony", "--features", "prony/duckdb"];
+
+/// Fetches the library, unless it is there, and lints and tests what is linked to it.
+pub(super) fn check(workspace: &Workspace) -> Result<Outcome> {
     let Some(package) = package(std::env::consts::ARCH) else {
         return Ok(Outcome::NotRun(format!("DuckDB has no package for {}", std::env::consts::ARCH)));
     };
@@ -33,13 +37,22 @@ pub(super) fn test(workspace: &Workspace) -> Result<Outcome> {
         }
         fetch(&directory, &package)?;
     }
+    let run = |arguments: &[&str]| {
+        let mut command = workspace.cargo(arguments);
+        command
+            .env("DUCKDB_LIB_DIR", &directory)
+            .env("LD_LIBRARY_PATH", &directory)
+            .env("INSTA_UPDATE", "no");
+        watch::run_within(watch::LIMIT, command)
+    };
+    run(&with(&["clippy"], &["--all-targets", "--", "-D", "warnings"]))?;
     // The session and the program: each operation of a trial is checked by its answers there.
-    let mut command =
-        workspace.cargo(&["test", "--no-fail-fast", "--package", "prony-database", "--package", "prony"]);
-    command.args(["--features", "prony/duckdb", "--lib", "--test", "it", "--", "duckdb::", "_duckdb_"]);
-    command.env("DUCKDB_LIB_DIR", &directory).env("LD_LIBRARY_PATH", &directory).env("INSTA_UPDATE", "no");
-    watch::run_within(watch::LIMIT, command)?;
+    run(&with(&["test", "--no-fail-fast"], &["--lib", "--test", "it", "--", "duckdb::", "_duckdb_"]))?;
     Ok(Outcome::Passed)
+}
+
+fn with<'a>(command: &[&'a str], what: &[&'a str]) -> Vec<&'a str> {
+    [command, &PACKAGES, what].concat()
 }
 
 /// The package of an architecture, as Node.js calls those.

@@ -29,7 +29,7 @@ pub(crate) enum Step {
     Format,
     /// Lints, by clippy; a warning is an error
     Lint,
-    /// DuckDB's library below the target directory, by npm, and the tests of what is linked to it
+    /// DuckDB's library below the target directory, by npm, and lints and tests of what is linked to it
     Duckdb,
     /// All tests of the workspace
     Test,
@@ -120,7 +120,7 @@ impl Step {
             Self::Lint => {
                 cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
             }
-            Self::Duckdb => duckdb::test(workspace),
+            Self::Duckdb => duckdb::check(workspace),
             Self::Test => test(workspace),
             Self::Tree => tree::check(workspace),
             Self::Study => study_runs::run(workspace),

@@ -43,6 +43,7 @@ fn judge(step: &Step, ran: &Ran) -> Result<(), String> {
             shrunk(ran.trial.as_deref().unwrap_or_default())
         }
         Gives::Purchases => purchases(ran, &document),
+        Gives::Table => table(ran, &document),
     }
 }
 
@@ -88,6 +89,22 @@ fn purchases(ran: &Ran, document: &Value) -> Result<(), String> {
     match (of("acknowledged"), of("acknowledged_lost")) {
         (Some(acknowledged), Some(0)) if acknowledged > 0 => Ok(()),
         (acknowledged, lost) => Err(format!("acknowledged {acknowledged:?}, of these lost {lost:?}")),
+    }
+}
+
+/// Operations on a table.
+const OPERATIONS: usize = 8;
+
+/// A trial that was left out says why, and its run may end well.
+fn table(ran: &Ran, document: &Value) -> Result<(), String> {
+    is_measured(ran, document)?;
+    let done = document.pointer("/trials/0/tables/operations").and_then(Value::as_array).map_or(0, Vec::len);
+    let wrong = document.pointer("/trials/0/tables/wrong").and_then(Value::as_str);
+    let reason = document.pointer("/trials/0/reason").and_then(Value::as_str);
+    match (done, wrong.or(reason)) {
+        (OPERATIONS, None) => Ok(()),
+        (done, None) => Err(format!("{done} of {OPERATIONS} operations were done")),
+        (_, Some(why)) => Err(why.to_owned()),
     }
 }
 
@@ -144,6 +161,23 @@ mod tests {
             );
         }
         assert_eq!(failed(&judged(bulk, &ran(1, "", "error: it is gone\n"))), Some("error: it is gone"));
+    }
+
+    #[test]
+    fn a_kind_of_table_passes_only_if_all_was_done_and_each_answer_was_right() {
+        let told = |done: usize, more: &str| {
+            let done = vec!["{}"; done].join(",");
+            format!("{{\"trials\":[{{\"tables\":{{\"operations\":[{done}]{more}}}}}]}}")
+        };
+        let rows = step("rows on disk, prepared");
+        assert!(matches!(judged(rows, &ran(0, &told(8, ""), "")), Outcome::Passed));
+        assert_eq!(failed(&judged(rows, &ran(0, &told(7, ""), ""))), Some("7 of 8 operations were done"));
+        let wrong = told(8, ",\"wrong\":\"the scan answered [1]\"");
+        assert_eq!(failed(&judged(rows, &ran(0, &wrong, ""))), Some("the scan answered [1]"));
+        let left_out =
+            r#"{"trials":[{"reason":"this server has no columnstore-index tables that can be changed"}]}"#;
+        let columns = judged(step("a columnstore index"), &ran(0, left_out, ""));
+        assert!(matches!(columns, Outcome::Lacking(why) if why.contains("can be changed")));
     }
 
     #[test]

@@ -17,6 +17,11 @@ CREATE TABLE prony_rows (id bigint NOT NULL PRIMARY KEY CLUSTERED, category inte
 CREATE TABLE prony_rows (id bigint NOT NULL PRIMARY KEY NONCLUSTERED, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL);
 CREATE INDEX prony_rows_by_value ON prony_rows (value) INCLUDE (amount);
 
+-- name: columnstore_index
+-- Rows in the order of their key, and the same once more by columns.
+CREATE TABLE prony_rows (id bigint NOT NULL PRIMARY KEY CLUSTERED, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL);
+CREATE NONCLUSTERED COLUMNSTORE INDEX prony_rows_by_column ON prony_rows (id, category, value, amount, note);
+
 -- name: columnstore
 CREATE TABLE prony_rows (id bigint NOT NULL PRIMARY KEY NONCLUSTERED, category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL, INDEX prony_rows_by_column CLUSTERED COLUMNSTORE);
 
