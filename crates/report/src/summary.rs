@@ -63,8 +63,13 @@ impl Trust {
 
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
-        let (trust, because) = trust(report);
-        let (answers, plain) = answers(report, trust);
+        let (trust, mut because) = trust(report);
+        let (mut answers, plain) = answers(report, trust);
+        if answers.is_empty() {
+            answers = without_figures(report);
+            // What is told as the answer is no doubt of it.
+            because.retain(|doubt| !answers.iter().any(|answer| gist(answer) == *doubt));
+        }
         let limit = limited_by(report);
         Self {
             answers,
@@ -205,10 +210,14 @@ fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
         _ => answers.extend(rates.iter().map(|verdict| verdict.sentence.clone())),
     }
     answers.extend(others.iter().map(|verdict| verdict.sentence.clone()));
-    if answers.is_empty() {
-        answers.push("nothing was measured".to_owned());
-    }
     (answers, told)
+}
+
+/// Where there is no figure that counts: why, as each trial says it.
+fn without_figures(report: &Report) -> Vec<String> {
+    let ended = report.verdicts.iter().filter(|verdict| verdict.rule == outcome::ENDED_EARLY);
+    let why: Vec<String> = ended.map(|verdict| verdict.sentence.clone()).collect();
+    if why.is_empty() { vec!["nothing was measured".to_owned()] } else { why }
 }
 
 /// What workloads came to; where several did on one database, a sentence a database. What that means is told at the end.
