@@ -87,10 +87,7 @@ pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialE
         mistakes.extend(not_sent(job, script, dialect));
     }
     mistakes.extend(too_many(job, &scripts));
-    let given = parameters.iter().flat_map(|parameters| &parameters.variables);
-    let known = known(job, &scripts, (&names, given));
-    mistakes.extend(within_quotes(job, &scripts, (&names, &known)));
-    mistakes.extend(without_value(&scripts, &names, known));
+    mistakes.extend(of_variables(job, &scripts, &names, parameters.as_ref()));
     let init = job.init.as_ref().map(|file| read_init(file, dialect)).transpose()?;
     let init = init.and_then(|(file, parts)| match parts {
         Ok(parts) => Some((file, parts)),
@@ -255,6 +252,18 @@ fn is_two_results(kind: Option<Kind>, statements: usize) -> bool {
     kind == Some(Kind::Aset) && statements > 1
 }
 
+/// Variables that stand where they have no value.
+fn of_variables(job: &Job, scripts: &[Drawn], names: &Names, parameters: Option<&Parameters>) -> Vec<String> {
+    let given = parameters.iter().flat_map(|parameters| &parameters.variables);
+    let known = known(job, scripts, (names, given));
+    let mut mistakes = within_quotes(job, scripts, (names, &known));
+    // What a file that cannot be read would have given, nobody knows.
+    if job.parameters.is_some() == parameters.is_some() {
+        mistakes.extend(without_value(scripts, names, known));
+    }
+    mistakes
+}
+
 /// Variables that have a value from the beginning, or that a `\set` gives one.
 fn known<'a>(
     job: &Job,
@@ -361,6 +370,20 @@ mod tests {
             assert!(told.lines().any(|line| line.starts_with(place)), "{place} in {told}");
         }
         assert_eq!(told.lines().count(), 3, "{told}");
+    }
+
+    /// Each variable of a file with a mistake was told to have no value besides.
+    #[test]
+    fn a_mistake_in_a_file_of_parameters_is_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("p.csv");
+        std::fs::write(&file, "id,name\n1,a\n2\n").unwrap();
+        let settings = format!("parameters = {:?}", file.display().to_string());
+        let told = checked(&["SELECT :id, :name;\n"], &settings, Dialect::Postgres).unwrap_err();
+        assert!(told.lines().count() == 1 && told.contains("p.csv:3: it has 1 values"), "{told}");
+        std::fs::write(&file, "id\n1\n").unwrap();
+        let told = checked(&["SELECT :id, :name;\n"], &settings, Dialect::Postgres).unwrap_err();
+        assert!(told.lines().count() == 1 && told.contains("nothing gives `:name`"), "{told}");
     }
 
     #[test]
