@@ -7,6 +7,7 @@ use record::State;
 use report::{Outcome, RateHeld, Report};
 use runner::RunError;
 use study::StudyErrors;
+use workload::TrialError;
 use workload::orders::LoadError;
 
 use crate::spelling;
@@ -98,6 +99,9 @@ impl Failure {
         // An end of a line within a message is no line of ours: it may stand in what a server said.
         if let Some(StudyErrors(mistakes)) = error.downcast_ref() {
             return Self { exit, lines: mistakes.iter().map(spelling::mistake).collect() };
+        }
+        if let Some(TrialError::Mistakes(mistakes)) = error.downcast_ref() {
+            return Self { exit, lines: mistakes.clone() };
         }
         let mut message = error.to_string();
         for cause in error.chain().skip(1).map(ToString::to_string) {

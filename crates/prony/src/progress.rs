@@ -254,7 +254,7 @@ impl Progress {
 fn rate_and_p99(workload: Workload, window: &Window) -> String {
     let operations = window.operations();
     let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
-    format!("{}, p99 {p99}", report::rate_text(workload, window.rate_per_s().unwrap_or(0.0)))
+    format!("{}, p99 {p99}", report::rate_text(workload, window))
 }
 
 /// What follows something else in a line; nothing of nothing.

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use clap::CommandFactory;
 use record::{Event, Mention, Parameter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use study::{MistakePlace, StudyError};
 
-use crate::arguments::{Command, Study};
+use crate::arguments::{Arguments, Command, Study};
 
 /// Where parameters were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +108,9 @@ impl Spelling {
 
 /// As the command line has it: by its name, and where two flags stand for the values of one key, by the value.
 fn flag(parameter: &Parameter<'_>) -> String {
+    if let Some(name) = without_flag(&parameter.key) {
+        return name;
+    }
     let (name, value) = match (parameter.key.as_ref(), parameter.value.as_deref()) {
         ("target.server.managed.engine", value) => ("managed", value),
         ("target.server.managed.settings", value) => ("setting", value),
@@ -128,6 +132,26 @@ fn flag(parameter: &Parameter<'_>) -> String {
     };
     let name = name.replace('_', "-");
     value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
+}
+
+/// What stands on the command line without a flag, by the name of its value: `FILE[@WEIGHT]`.
+fn without_flag(key: &str) -> Option<String> {
+    static PLACES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    if !key.starts_with("workload.") {
+        return None;
+    }
+    let places = PLACES.get_or_init(|| {
+        let program = Arguments::command();
+        let of = |command: &clap::Command| {
+            let places = command.get_positionals().filter_map(|place| {
+                let name = place.get_value_names()?.first()?.to_string();
+                Some((format!("workload.{}.{}", command.get_name(), place.get_id()), name))
+            });
+            places.collect::<Vec<_>>()
+        };
+        program.get_subcommands().flat_map(of).collect()
+    });
+    places.iter().find(|(place, _)| place == key).map(|(_, name)| name.clone())
 }
 
 /// The flag that gives a key of a study; a key that no flag gives is told as it is.
@@ -202,6 +226,11 @@ mod tests {
         let parameter = MistakePlace::Parameter { workload: "disk", name: "block_size".to_owned() };
         for (place, as_flag, as_key) in [
             (parameter, "--block-size", "workload.disk.block_size"),
+            (
+                MistakePlace::Parameter { workload: "script", name: "files".to_owned() },
+                "FILE[@WEIGHT]",
+                "workload.script.files",
+            ),
             (
                 MistakePlace::Axis("workload.disk.outstanding".to_owned()),
                 "--outstanding",

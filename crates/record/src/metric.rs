@@ -60,7 +60,7 @@ const HISTORY: Option<Workload> = Some(Register);
 const TABLE: Option<Workload> = Some(Tables);
 
 /// All metrics. A trial has those that its workload measures.
-pub const METRICS: [Metric; 40] = [
+pub const METRICS: [Metric; 41] = [
     higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
     higher(Some(Historian), "records_per_s", "records/s", "records a second"),
@@ -95,6 +95,7 @@ pub const METRICS: [Metric; 40] = [
     lower(REPORTS, "server_memory_mib", "MiB", "most memory of the server's processes"),
     lower(REPORTS, "server_cpu_pct", "%", "share of its processors that the server used"),
     lower(REPORTS, "read_mib_per_report", "MiB", "what devices read for a report"),
+    lower(REPORTS, "report_read_iops", "IOPS", "reads a second of the devices while reports run"),
     lower(SQL, "late_pct", "%", "share of transactions that were late"),
     lower(HISTORY, "away_longest_s", "s", "longest time without an answer"),
     lower(HISTORY, "away_s", "s", "time without an answer"),

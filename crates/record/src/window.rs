@@ -91,6 +91,12 @@ impl Window {
         self.seconds
     }
 
+    /// What the trial is about.
+    #[must_use]
+    pub fn main(&self) -> &Main {
+        &self.main
+    }
+
     /// Operations of one kind.
     #[must_use]
     pub fn kind(&self, kind: &str) -> Option<&OperationInterval> {

@@ -63,8 +63,13 @@ impl Trust {
 
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
-        let (trust, because) = trust(report);
-        let (answers, plain) = answers(report, trust);
+        let (trust, mut because) = trust(report);
+        let (mut answers, plain) = answers(report, trust);
+        if answers.is_empty() {
+            answers = without_figures(report);
+            // What is told as the answer is no doubt of it.
+            because.retain(|doubt| !answers.iter().any(|answer| gist(answer) == *doubt));
+        }
         let limit = limited_by(report);
         Self {
             answers,
@@ -205,21 +210,23 @@ fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
         _ => answers.extend(rates.iter().map(|verdict| verdict.sentence.clone())),
     }
     answers.extend(others.iter().map(|verdict| verdict.sentence.clone()));
-    if answers.is_empty() {
-        answers.push(nothing(report));
-    }
     (answers, told)
 }
 
-/// That nothing was measured, with why trials were left out.
-fn nothing(report: &Report) -> String {
+/// Where there is no figure that counts: why, as each trial says it, those that were left out too.
+fn without_figures(report: &Report) -> Vec<String> {
+    let ended = report.verdicts.iter().filter(|verdict| verdict.rule == outcome::ENDED_EARLY);
+    let why: Vec<String> = ended.map(|verdict| verdict.sentence.clone()).collect();
+    if !why.is_empty() {
+        return why;
+    }
     let mut reasons: Vec<&str> = Vec::new();
     for trial in report.trials.iter().filter(|trial| trial.state == State::Skipped) {
         let reason = trial.reason.as_deref().map(|reason| reason.trim_end_matches('.'));
         reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
     }
     let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
-    format!("nothing was measured{why}")
+    vec![format!("nothing was measured{why}")]
 }
 
 /// What workloads came to; where several did on one database, a sentence a database. What that means is told at the end.

@@ -322,7 +322,9 @@ pub(crate) fn figures_of(
     measured_s: f64,
     (tails, own): (&Tails, &[Percentile]),
 ) -> Vec<Figures> {
-    let row = |kind: &str, operation: &OperationInterval, tail| row(kind, operation, measured_s, (tail, own));
+    let row = |kind: &str, operation: &OperationInterval, tail| {
+        row(kind, operation, (shown.per_s(kind, operation, measured_s), measured_s), (tail, own))
+    };
     let of_kind = |(kind, o): (&String, &OperationInterval)| row(kind, o, tails.kinds.get(kind));
     let mut rows: Vec<Figures> = kinds.iter().map(of_kind).collect();
     if !shown.moves_bytes() {
@@ -355,10 +357,9 @@ fn rank(known: &[&str], kind: &str) -> usize {
 fn row(
     kind: &str,
     operation: &OperationInterval,
-    measured_s: f64,
+    (per_s, measured_s): (Option<f64>, f64),
     (tail, own): (Option<&Tail>, &[Percentile]),
 ) -> Figures {
-    let per_s = (measured_s > 0.0).then(|| operation.count as f64 / measured_s);
     let open = operation.response.is_some();
     let mean_service_us = operation.service.mean_us();
     Figures {

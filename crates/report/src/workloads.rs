@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use record::{
     Calibration, ClientAway, Main, Manifest, MeasuredTrial, OperationInterval, Outage, Sample, Server, Setup,
-    Verified, Workload,
+    Verified, Window, Workload,
 };
 use serde::Serialize;
 use stats::{Chance, Estimate};
@@ -143,6 +143,11 @@ pub(crate) trait Shown: Sync {
         trial.main()?.per_s.map(|per_s| self.words().unit.text(per_s))
     }
 
+    /// Operations of a kind a second of a window so long, in seconds; none of a window without length.
+    fn per_s(&self, _kind: &str, operation: &OperationInterval, measured_s: f64) -> Option<f64> {
+        (measured_s > 0.0).then(|| operation.count as f64 / measured_s)
+    }
+
     /// A rate a second as its lines of progress print it.
     fn rate_text(&self, per_s: f64) -> String {
         self.words().unit.text(per_s)
@@ -261,10 +266,15 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
     }
 }
 
-/// A rate a second as reports of a workload print it: `12,340 orders/min`.
+/// The rate of a window as reports of its workload print it: `12,340 orders/min`.
 #[must_use]
-pub fn rate_text(workload: Workload, per_s: f64) -> String {
-    of(workload).rate_text(per_s)
+pub fn rate_text(workload: Workload, window: &Window) -> String {
+    let (shown, operations) = (of(workload), window.operations());
+    let kind = match window.main() {
+        Main::Kind(kind) => kind,
+        Main::AllBut(_) => crate::trial::ALL,
+    };
+    shown.rate_text(shown.per_s(kind, &operations, window.seconds()).unwrap_or(0.0))
 }
 
 /// What a workload came to on a database, in a few words.

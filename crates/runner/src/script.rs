@@ -137,7 +137,8 @@ fn invalid_because(
 ) -> Option<String> {
     let mut reasons: Vec<String> = clients_stopped(outcome.stopped.iter()).into_iter().collect();
     reasons.extend(away(outcome.outages.iter(), marks));
-    if measured.operations().count == 0 {
+    // Of clients that stopped none can come.
+    if measured.operations().count == 0 && outcome.stopped.is_empty() {
         let why =
             outcome.first_failure.as_ref().map(|failure| format!(" (the first that failed: {failure})"));
         let remedy = match &outcome.replay {
@@ -201,6 +202,9 @@ mod tests {
         for part in ["a client stopped before the end: client 1: a.sql:1", "for 1.5 s"] {
             assert!(told.contains(part), "{part} in {told}");
         }
+        // They were told to measure longer.
+        let told = invalid_because(&away, &[], &windows::measured(0, 500, None), false).unwrap();
+        assert!(!told.contains("measure longer"), "{told}");
         let failed = ScriptOutcome { first_failure: Some("deadlock".to_owned()), ..ScriptOutcome::default() };
         let told = invalid_because(&failed, &[], &windows::measured(0, 500, None), false).unwrap();
         assert!(told.contains("measure longer") && told.contains("deadlock"), "{told}");

@@ -12,6 +12,9 @@ pub enum TrialError {
     /// The user ended it before the load began.
     #[error("interrupted before the load began")]
     Interrupted,
+    /// What was asked for has these mistakes, a sentence each.
+    #[error("{}", .0.join("\n"))]
+    Mistakes(Vec<String>),
     /// The load could not be made.
     #[error("{0}")]
     Load(String),

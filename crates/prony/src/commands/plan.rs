@@ -66,12 +66,13 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "may_end_earlier": plan.stop != Stop::Never,
         "finds": findable(study, plan),
         "blocks_for_gain": gain.and_then(|gain| findable(study, plan)?.blocks_for(gain.value())),
+        "besides": besides(plan),
         "fill_bytes": survey.fill_bytes(),
         "writing_s": plan.writing().as_seconds(),
         "servers": survey.servers,
         "clusters": survey.clusters,
         "lab": survey.lab,
-        "servers_s": runner::preparation_s(plan).iter().sum::<f64>(),
+        "servers_s": servers_s(plan),
         "warnings": survey
             .warnings()
             .cloned()
@@ -144,23 +145,30 @@ fn time(plan: &Plan, survey: &Surveyed) -> String {
     };
     let duration = duration(plan.duration().as_seconds());
     let files = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
-    format!("takes {upto}{duration}{files}{}{}", besides(plan), servers_time(plan))
+    let besides: String = besides(plan).into_iter().map(|words| format!(", and the time {words}")).collect();
+    format!("takes {upto}{duration}{files}{besides}{}", servers_time(plan))
 }
 
-/// `, and the time to load 1000 messages`: what no phase has.
-fn besides(plan: &Plan) -> String {
+/// `to load 1000 messages`: what takes time besides, and no phase has.
+fn besides(plan: &Plan) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for words in plan.trials.iter().filter_map(|trial| trial.work.any().besides()) {
         if !told.contains(&words) {
             told.push(words);
         }
     }
-    told.into_iter().map(|words| format!(", and the time {words}")).collect()
+    told
+}
+
+/// Time to start servers and to prove their limits, in seconds.
+fn servers_s(plan: &Plan) -> f64 {
+    // The sum of nothing is minus zero.
+    runner::preparation_s(plan).iter().fold(0.0, |sum, seconds| sum + seconds)
 }
 
 /// `, and about 12 s to start servers and to prove their limits`; nothing without servers.
 fn servers_time(plan: &Plan) -> String {
-    let servers_s: f64 = runner::preparation_s(plan).iter().sum();
+    let servers_s = servers_s(plan);
     if servers_s == 0.0 {
         return String::new();
     }

@@ -41,6 +41,22 @@ fn a_report_is_asked_for_alone_and_while_events_arrive_and_nothing_is_left() {
     }
 }
 
+/// The time to load messages stood in a plan that is read by people alone.
+#[test]
+fn a_plan_says_what_takes_time_besides_to_programs_too() {
+    let bench = Workbench::new();
+    let plan = |more: &[&str]| {
+        let asked =
+            ["plan", "reporting", "--events", "20000", "--days", "30", "--target", "sqlite:reports.db"];
+        bench.run(&[&asked[..], more].concat()).ended_with(0)
+    };
+    let json = plan(&["--json"]).json();
+    let besides = "to load 20000 messages where they are not there yet";
+    assert_eq!(json["besides"], serde_json::json!([besides]), "once, of two trials");
+    assert!(json["servers_s"].as_f64().unwrap().is_sign_positive(), "{}", json["servers_s"]);
+    assert!(plan(&[]).stdout.contains(&format!(", and the time {besides}")));
+}
+
 #[test]
 fn messages_that_were_kept_are_taken_up_again_if_they_are_the_same() {
     let bench = Workbench::new();

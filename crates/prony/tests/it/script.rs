@@ -86,6 +86,11 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
     let notes: Vec<&str> =
         report["verdicts"].as_array().unwrap().iter().filter_map(|one| one["sentence"].as_str()).collect();
     assert!(notes.iter().any(|note| note.contains("balances agree")), "{notes:?}");
+    // A row took an eighth of the room that it has to have.
+    let database = rusqlite::Connection::open(bench.path("theirs.db")).unwrap();
+    let narrow = "SELECT count(*) FROM pgbench_accounts WHERE length(filler) <> 84";
+    assert_eq!(database.query_row(narrow, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    drop(database);
     // They are there now: taken as they are, and not of another size.
     run(&["--initialise", "--scale", "1"]).ended_with(0);
     let told = run(&["--scale", "2"]).ended_with(2).stderr;
@@ -121,8 +126,9 @@ fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     bench.write("wrong.sql", "SELECT :nothing;\n\\shell ls\n\\set x random(1)\n");
     let target = ["--target", "sqlite:theirs.db"];
     let told = bench.run(&[&["script", "add.sql", "wrong.sql"], &target[..]].concat()).ended_with(2).stderr;
-    for place in ["wrong.sql:2: ", "wrong.sql:3: "] {
-        assert!(told.contains(place), "{place} in {told}");
+    // They stood in one line, with `\n` between them.
+    for place in ["error: wrong.sql:2: ", "error: wrong.sql:3: "] {
+        assert!(told.lines().any(|line| line.starts_with(place)), "{place} in {told}");
     }
     bench.write("wrong.sql", "SELECT :nothing;\n");
     let told = bench.run(&[&["script", "wrong.sql"], &target[..]].concat()).ended_with(2).stderr;
@@ -136,7 +142,7 @@ fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     let told = bench.run(&["script", "add.sql", "--target", "sqlite:none.db"]).ended_with(2).stderr;
     assert!(told.contains("none.db") && !bench.path("none.db").exists(), "{told}");
     let told = bench.run(&["script", "--target", "sqlite:theirs.db"]).ended_with(2).stderr;
-    assert!(told.contains("give a file with SQL"), "{told}");
+    assert!(told.starts_with("error: FILE[@WEIGHT]: are missing: give a file with SQL"), "{told}");
     let init = ["script", "add.sql", "--init", "add.sql", "--target", "sqlite:theirs.db"];
     assert!(
         bench.run(&init).ended_with(2).stderr.contains("--init is for a database that is made for the run")
@@ -164,6 +170,12 @@ fn sql_that_the_server_refuses_is_told_with_file_line_and_its_message() {
         "{}",
         ran.stderr
     );
+    // The first screen said that nothing was measured, and not why.
+    let screen = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["is invalid: a client stopped before the end: client 1: wrong.sql:2: ", "no such column: m"]
+    {
+        assert!(screen.contains(part), "{part} in {screen}");
+    }
 }
 
 #[test]

@@ -22,14 +22,20 @@ pub(crate) fn all(trial: &Trial) -> Vec<Chart> {
 
 /// What each report took, at its end.
 fn times(trial: &Trial, reporting: &Reporting) -> Option<Chart> {
-    let ends = reporting.runs.iter().map(|run| (run.begin_s + run.took_s, run.took_s));
-    let line = Line::through(Ink::Series(0), "seconds", ends).joined();
+    let longest_s = reporting.runs.iter().map(|run| run.took_s).reduce(f64::max)?;
+    // On an axis of whole seconds reports of milliseconds lie on its floor.
+    let (unit, title, per_s) = match longest_s < 1.0 {
+        true => ("ms", "milliseconds a report", 1e3),
+        false => ("s", "seconds a report", 1.0),
+    };
+    let ends = reporting.runs.iter().map(|run| (run.begin_s + run.took_s, run.took_s * per_s));
+    let line = Line::through(Ink::Series(0), unit, ends).joined();
     let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
     let course = Course { lines: vec![line], band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "seconds a report");
+    let y = from_zero(most, title);
     let remark =
         "Each point is a report, at the moment at which its last row was read; the first one makes no mean.";
-    Some(course.chart(trial, "Time of each report", &y, remark, ("s", figure)))
+    Some(course.chart(trial, "Time of each report", &y, remark, (unit, figure)))
 }
 
 /// Memory of the server's processes.

@@ -9,7 +9,7 @@ mod table;
 mod words;
 
 use record::reporting::{EVENT, FIRST_REPORT, REPORT};
-use record::{MeasuredTrial, Server, Setup, State, Workload};
+use record::{MeasuredTrial, OperationInterval, Server, Setup, State, Workload};
 use stats::Chance;
 
 pub use model::{Reporting, Used};
@@ -86,6 +86,7 @@ impl Shown for OfReporting {
             ("read_mib_per_report", |trial| {
                 trial.reporting()?.during_others.read_bytes.map(|bytes| bytes / MIB)
             }),
+            ("report_read_iops", |trial| trial.reporting()?.during_others.reads_per_s),
         ]
     }
 
@@ -99,6 +100,13 @@ impl Shown for OfReporting {
 
     fn rate(&self, trial: &Trial) -> Option<String> {
         trial.reporting()?.mean_s.map(words::time)
+    }
+
+    /// Reports follow each other, and between two of them the plan is asked for: that is none of their time.
+    fn per_s(&self, kind: &str, operation: &OperationInterval, measured_s: f64) -> Option<f64> {
+        let took_us =
+            operation.service.mean_us().filter(|us| kind != EVENT && operation.count > 0 && *us > 0.0);
+        took_us.map(|us| 1e6 / us).or_else(|| (measured_s > 0.0).then(|| operation.count as f64 / measured_s))
     }
 
     fn rate_text(&self, per_s: f64) -> String {

@@ -59,6 +59,8 @@ pub struct Used {
     pub read_bytes: Option<f64>,
     /// Their reads for a report.
     pub reads: Option<f64>,
+    /// Their reads a second while reports ran.
+    pub reads_per_s: Option<f64>,
 }
 
 impl Reporting {
@@ -140,16 +142,24 @@ fn used(measured: &MeasuredTrial, runs: &[&ReportRun]) -> Used {
     let memory = memory.map(|resources| resources.servers.values().map(|server| server.memory_bytes).sum());
     let of_devices = |per_s: fn(&record::DeviceLoad) -> f64| {
         let read = read.iter().filter(|resources| !resources.devices.is_empty());
-        let sums =
-            read.map(|resources| resources.devices.values().map(per_s).sum::<f64>() * resources.length_s);
-        sums.reduce(|one, other| one + other).filter(|_| reports > 0).map(|sum| sum / reports as f64)
+        stats::weighted_mean(
+            read.map(|resources| (resources.devices.values().map(per_s).sum(), resources.length_s)),
+        )
     };
+    let seconds: f64 = read
+        .iter()
+        .filter(|resources| !resources.devices.is_empty())
+        .map(|resources| resources.length_s)
+        .sum();
+    let for_a_report = |per_s: f64| per_s * seconds / reports as f64;
+    let reads_per_s = of_devices(|device| device.reads_per_s);
     Used {
         memory_bytes: memory.max(),
         cpu_cores,
         cpu_share: cpu_cores.zip(processors(measured, &read)).map(|(cores, of)| cores / of),
-        read_bytes: of_devices(|device| device.read_bytes_per_s),
-        reads: of_devices(|device| device.reads_per_s),
+        read_bytes: of_devices(|device| device.read_bytes_per_s).map(for_a_report),
+        reads: reads_per_s.map(for_a_report),
+        reads_per_s,
     }
 }
 

@@ -93,6 +93,7 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
         column("of those it may use", "the same as a share", 2),
         column("read", "bytes that devices read for a report", 1),
         column("reads", "their reads for a report", 3),
+        column("reads/s", "mean of their reads a second while reports ran", 2),
     ];
     let row = |name: String, which: &str, used: &Used, part: bool| Row {
         cells: vec![
@@ -103,6 +104,7 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
             dash(used.cpu_share.map(format::per_cent)),
             dash(used.read_bytes.map(|bytes| format::bytes(bytes.round() as u64))),
             dash(used.reads.map(figure)),
+            dash(used.reads_per_s.map(figure)),
         ],
         part,
     };
@@ -116,5 +118,12 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
         ]
     });
     let table = Table::of("What the server used for reports", columns, rows)?;
-    Some(table.without_empty_columns(&["memory", "processors", "of those it may use", "read", "reads"]))
+    Some(table.without_empty_columns(&[
+        "memory",
+        "processors",
+        "of those it may use",
+        "read",
+        "reads",
+        "reads/s",
+    ]))
 }

@@ -220,6 +220,13 @@ fn what_the_server_used_is_told_for_a_report() {
     assert_eq!(value("server_memory_mib"), Some(3.0));
     // So many seconds of 3 MiB each, for three reports.
     assert!((value("read_mib_per_report").unwrap() - ends.len() as f64).abs() < 1e-9);
+    assert!((value("report_read_iops").unwrap() - 6.0).abs() < 1e-9);
+    let answer = &answers(&report)[0];
+    let used = format!(
+        "; the reports after it used 3 MiB of memory, 0.500 processors and 6.00 reads a second ({} MiB a report)",
+        ends.len()
+    );
+    assert!(answer.ends_with(&used), "{answer}\n{used}");
     let table = table::used(&report).unwrap();
     assert_eq!(table.rows.len(), 2);
     assert!(table.rows[1].cells.contains(&"3 MiB".to_owned()), "{:?}", table.rows[1].cells);
@@ -234,4 +241,61 @@ fn a_trial_that_failed_has_no_finding() {
     failed.trial.state = State::Failed;
     let report = Report::of(&fixture::study("reporting", vec![failed]));
     assert!(!said(&report, Level::Finding).contains("first report"), "{}", said(&report, Level::Finding));
+}
+
+/// The plan was asked for between two reports, which counted as a slower report in the rate and in the live line.
+#[test]
+fn the_time_in_which_a_plan_is_asked_for_is_no_reports() {
+    let mut window = record::Window::new(Workload::Reporting.main());
+    // Three reports of a quarter of a second each, in a window of a second and a half.
+    let mut operation = OperationInterval { count: 3, ..OperationInterval::default() };
+    (0..3).for_each(|_| operation.service.record_ns(250_000_000));
+    let arrived = OperationInterval { count: 90, ..OperationInterval::default() };
+    let interval = record::Interval {
+        end_s: 1.5,
+        length_s: 1.5,
+        phase: record::Phase::Measure,
+        operations: [(REPORT.to_owned(), operation.clone()), (EVENT.to_owned(), arrived.clone())].into(),
+        gauges: Default::default(),
+        generator_cpu_us: 0,
+        generator_busiest_share: 0.5,
+        generator_pauses: None,
+    };
+    window.add(&interval);
+    assert_eq!(crate::rate_text(Workload::Reporting, &window), "250 ms a report");
+    let per_s = OfReporting.per_s(REPORT, &operation, 1.5).unwrap();
+    assert!((per_s - 4.0).abs() < 0.01, "{per_s}");
+    assert_eq!(OfReporting.per_s(EVENT, &arrived, 1.5), Some(60.0), "events arrive all the time");
+    assert_eq!(OfReporting.per_s(REPORT, &OperationInterval::default(), 1.5), Some(0.0));
+}
+
+/// Reports of milliseconds lay on the floor of an axis that ended at a second.
+#[test]
+fn reports_of_milliseconds_are_drawn_in_milliseconds() {
+    let heading = |report: &Report| {
+        let charts = OfReporting.course(&report.trials[0]);
+        let chart = charts.iter().find(|chart| chart.heading == "Time of each report").unwrap();
+        (chart.svg.contains("milliseconds a report"), chart.svg.contains(">seconds a report"))
+    };
+    assert_eq!(heading(&report(|_, _| {})), (false, true));
+    let fast = report(|_, outcome| outcome.runs.iter_mut().for_each(|run| run.took_s /= 100.0));
+    assert_eq!(heading(&fast), (true, false));
+}
+
+/// The table had dashes for reports of milliseconds, and nothing said why.
+#[test]
+fn what_was_used_by_reports_that_were_over_at_once_is_said_not_to_be_known() {
+    let fast = report(|_, outcome| outcome.runs.iter_mut().for_each(|run| run.took_s /= 100.0));
+    let notes = said(&fast, Level::Note);
+    assert!(
+        notes.contains("what was used for the first report and for the reports after it is not known"),
+        "{notes}"
+    );
+    assert!(
+        !said(&report(|_, _| {}), Level::Note).contains("looked at once a second"),
+        "a server elsewhere is not looked at"
+    );
+    assert!(
+        !said(&report(|_, outcome| outcome.runs.clear()), Level::Note).contains("looked at once a second")
+    );
 }

@@ -145,7 +145,7 @@ fn stopped(script: &Script) -> Said {
         (stopped, of) => format!("{stopped} of {of} {many}"),
     };
     let sentence = format!(
-        "{who} stopped before the end ({}); the figures are those of a smaller load",
+        "{who} stopped before the end ({}), so that the figures are those of a smaller load; put right what stopped it",
         first.trim_end_matches('.')
     );
     Some((Level::Warning, "clients_stopped", sentence))

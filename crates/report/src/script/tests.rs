@@ -319,3 +319,21 @@ fn procedures_are_told_as_such_and_have_no_statements() {
     let sent = &facts.iter().find(|(name, _)| name == "statements are sent").unwrap().1;
     assert!(sent.contains("one call a transaction") && sent.contains("no times of their own"), "{sent}");
 }
+
+/// The first screen of a mistake in a script said that nothing was measured, and not why.
+#[test]
+fn the_first_screen_of_a_load_that_does_not_count_says_why() {
+    let mut invalid =
+        trial(|_, outcome| outcome.stopped = vec!["client 1: a.sql:2: no such table".to_owned()]);
+    invalid.trial.state = State::Invalid;
+    invalid.trial.reason =
+        Some("a client stopped before the end: client 1: a.sql:2: no such table".to_owned());
+    let screen = Report::of(&fixture::study("script", vec![invalid])).brief(Some(80), str::to_owned);
+    let screen = screen.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        screen.contains("is invalid: a client stopped before the end: client 1: a.sql:2: no such table"),
+        "{screen}"
+    );
+    assert!(!screen.contains("nothing was measured"), "{screen}");
+    assert!(screen.contains("next put right what stopped it"), "{screen}");
+}

@@ -9,7 +9,7 @@ use record::Parameter;
 use serde::{Deserialize, Serialize};
 
 use super::job::CLIENTS_MAX;
-use super::language::{Kind, Names, Script, Step};
+use super::language::{Counting, Kind, Names, Script, Statement, Step};
 use super::parameters::Parameters;
 use super::procedure::Body;
 use super::replay::{Logged, Logs};
@@ -87,8 +87,7 @@ pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialE
         mistakes.extend(not_sent(job, script, dialect));
     }
     mistakes.extend(too_many(job, &scripts));
-    let given = parameters.iter().flat_map(|parameters| &parameters.variables);
-    mistakes.extend(without_value(job, &scripts, (&names, given)));
+    mistakes.extend(of_variables(job, &scripts, &names, parameters.as_ref()));
     let init = job.init.as_ref().map(|file| read_init(file, dialect)).transpose()?;
     let init = init.and_then(|(file, parts)| match parts {
         Ok(parts) => Some((file, parts)),
@@ -98,7 +97,7 @@ pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialE
         }
     });
     if !mistakes.is_empty() {
-        return Err(TrialError::Load(mistakes.join("\n")));
+        return Err(TrialError::Mistakes(mistakes));
     }
     let program = Program { names, scripts, parameters, init };
     Ok(Job { program: Some(program), ..job.clone() })
@@ -253,43 +252,94 @@ fn is_two_results(kind: Option<Kind>, statements: usize) -> bool {
     kind == Some(Kind::Aset) && statements > 1
 }
 
-/// Variables in SQL that nothing gives a value.
-fn without_value<'a>(
+/// Variables that stand where they have no value.
+fn of_variables(job: &Job, scripts: &[Drawn], names: &Names, parameters: Option<&Parameters>) -> Vec<String> {
+    let given = parameters.iter().flat_map(|parameters| &parameters.variables);
+    let known = known(job, scripts, (names, given));
+    let mut mistakes = within_quotes(job, scripts, (names, &known));
+    // What a file that cannot be read would have given, nobody knows.
+    if job.parameters.is_some() == parameters.is_some() {
+        mistakes.extend(without_value(scripts, names, known));
+    }
+    mistakes
+}
+
+/// Variables that have a value from the beginning, or that a `\set` gives one.
+fn known<'a>(
     job: &Job,
     scripts: &[Drawn],
     (names, given): (&Names, impl Iterator<Item = &'a usize>),
-) -> Vec<String> {
+) -> BTreeSet<usize> {
     let mut known: BTreeSet<usize> = GIVEN.iter().filter_map(|name| names.find(name)).collect();
     known.extend(job.defined.iter().filter_map(|defined| names.find(&defined.name)));
     known.extend(given);
-    let mut prefixes = Vec::new();
-    for step in scripts.iter().flat_map(|drawn| &drawn.script.commands).map(|command| &command.step) {
-        match step {
-            Step::Set { variable, .. } => _ = known.insert(*variable),
-            Step::Sql(statement) => prefixes.extend(statement.then.as_ref().map(|then| then.prefix.as_str())),
-            Step::Sleep { .. }
-            | Step::Branch { .. }
-            | Step::Jump(_)
-            | Step::StartPipeline
-            | Step::SyncPipeline
-            | Step::EndPipeline
-            | Step::Expect { .. } => {}
-        }
+    known.extend(steps(scripts).filter_map(|step| match step {
+        Step::Set { variable, .. } => Some(*variable),
+        Step::Sql(_)
+        | Step::Sleep { .. }
+        | Step::Branch { .. }
+        | Step::Jump(_)
+        | Step::StartPipeline
+        | Step::SyncPipeline
+        | Step::EndPipeline
+        | Step::Expect { .. } => None,
+    }));
+    known
+}
+
+fn steps(scripts: &[Drawn]) -> impl Iterator<Item = &Step> {
+    scripts.iter().flat_map(|drawn| &drawn.script.commands).map(|command| &command.step)
+}
+
+/// Each statement with its script's name and its line.
+fn statements(scripts: &[Drawn]) -> impl Iterator<Item = (&Statement, String)> {
+    let commands = scripts
+        .iter()
+        .flat_map(|Drawn { script, .. }| script.commands.iter().map(move |command| (&script.name, command)));
+    commands.filter_map(|(name, command)| match &command.step {
+        Step::Sql(statement) => Some((statement, format!("{name}:{}", command.line))),
+        Step::Set { .. }
+        | Step::Sleep { .. }
+        | Step::Branch { .. }
+        | Step::Jump(_)
+        | Step::StartPipeline
+        | Step::SyncPipeline
+        | Step::EndPipeline
+        | Step::Expect { .. } => None,
+    })
+}
+
+/// Variables within quotes, which a server would be sent by their names: a value beside a statement comes into no quotes.
+fn within_quotes(job: &Job, scripts: &[Drawn], (names, known): (&Names, &BTreeSet<usize>)) -> Vec<String> {
+    if job.protocol == Protocol::Statements(database::Protocol::Simple) {
+        return Vec::new();
     }
+    let simple = Parameter::new("workload.script.protocol").of("simple");
+    let told = |(statement, place): (&Statement, String)| {
+        let variable = statement.quoted().find(|variable| known.contains(variable))?;
+        let name = names.name(variable);
+        Some(format!(
+            "{place}: `:{name}` stands within quotes, where only a text with its values in it has that of a variable: give {simple}, or put \
+             the text together in SQL"
+        ))
+    };
+    statements(scripts).filter_map(told).collect()
+}
+
+/// Variables in SQL that nothing gives a value.
+fn without_value(scripts: &[Drawn], names: &Names, mut known: BTreeSet<usize>) -> Vec<String> {
+    let results = statements(scripts).filter_map(|(statement, _)| statement.then.as_ref());
+    let prefixes: Vec<&str> = results.map(|then| then.prefix.as_str()).collect();
     let mut told = Vec::new();
-    for Drawn { script, .. } in scripts {
-        for command in &script.commands {
-            let Step::Sql(statement) = &command.step else { continue };
-            for variable in statement.parameters(super::language::Counting::Variables) {
-                let name = names.name(variable);
-                // Of what column a result will have nobody knows.
-                if known.insert(variable) && !prefixes.iter().any(|prefix| name.starts_with(prefix)) {
-                    let define = Parameter::new("workload.script.define").of(format!("{name}=VALUE"));
-                    let place = format!("{}:{}", script.name, command.line);
-                    told.push(format!(
-                        "{place}: nothing gives `:{name}` a value: \\set it before, or give {define}"
-                    ));
-                }
+    for (statement, place) in statements(scripts) {
+        for variable in statement.parameters(Counting::Variables) {
+            let name = names.name(variable);
+            // Of what column a result will have nobody knows.
+            if known.insert(variable) && !prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+                let define = Parameter::new("workload.script.define").of(format!("{name}=VALUE"));
+                told.push(format!(
+                    "{place}: nothing gives `:{name}` a value: \\set it before, or give {define}"
+                ));
             }
         }
     }
@@ -320,6 +370,32 @@ mod tests {
             assert!(told.lines().any(|line| line.starts_with(place)), "{place} in {told}");
         }
         assert_eq!(told.lines().count(), 3, "{told}");
+    }
+
+    /// Each variable of a file with a mistake was told to have no value besides.
+    #[test]
+    fn a_mistake_in_a_file_of_parameters_is_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("p.csv");
+        std::fs::write(&file, "id,name\n1,a\n2\n").unwrap();
+        let settings = format!("parameters = {:?}", file.display().to_string());
+        let told = checked(&["SELECT :id, :name;\n"], &settings, Dialect::Postgres).unwrap_err();
+        assert!(told.lines().count() == 1 && told.contains("p.csv:3: it has 1 values"), "{told}");
+        std::fs::write(&file, "id\n1\n").unwrap();
+        let told = checked(&["SELECT :id, :name;\n"], &settings, Dialect::Postgres).unwrap_err();
+        assert!(told.lines().count() == 1 && told.contains("nothing gives `:name`"), "{told}");
+    }
+
+    #[test]
+    fn a_variable_within_quotes_is_told_unless_values_are_put_into_the_text() {
+        let script = "\\set days 7\nSELECT 'HH24:MI:SS', ':days days';\n";
+        for protocol in ["prepared", "extended", "procedure"] {
+            let told =
+                checked(&[script], &format!("protocol = \"{protocol}\""), Dialect::Postgres).unwrap_err();
+            assert!(told.starts_with("0.sql:2: `:days` stands within quotes"), "{told}");
+            assert_eq!(told.lines().count(), 1, "`:MI` is no variable: {told}");
+        }
+        assert!(checked(&[script], "protocol = \"simple\"", Dialect::Postgres).is_ok());
     }
 
     #[test]

@@ -91,7 +91,10 @@ impl FromStr for BuiltinScript {
         let (name, weight) =
             text.trim().split_once('@').map_or((text.trim(), "1"), |(name, weight)| (name, weight));
         let weight: u32 = weight.parse().map_err(|_| refused())?;
-        let builtin = Builtin::ALL.into_iter().find(|builtin| builtin.name() == name).ok_or_else(refused)?;
+        // As pgbench takes them, `-b si` too: what a name begins with, as long as that is of one alone.
+        let mut begun =
+            Builtin::ALL.into_iter().filter(|builtin| !name.is_empty() && builtin.name().starts_with(name));
+        let (Some(builtin), None) = (begun.next(), begun.next()) else { return Err(refused()) };
         if weight > super::settings::WEIGHT_MAX {
             return Err(refused());
         }
@@ -119,7 +122,10 @@ mod tests {
         for text in ["select-only", "simple-update@3", "tpcb-like@0"] {
             assert_eq!(text.parse::<BuiltinScript>().unwrap().to_string(), text);
         }
-        for wrong in ["", "select", "tpcb-like@", "tpcb-like@x", "tpcb-like@1000001"] {
+        for (begun, name) in [("se", "select-only"), ("si@2", "simple-update@2"), ("tpcb", "tpcb-like")] {
+            assert_eq!(begun.parse::<BuiltinScript>().unwrap().to_string(), name);
+        }
+        for wrong in ["", "s", "selects", "list", "tpcb-like@", "tpcb-like@x", "tpcb-like@1000001"] {
             assert!(
                 wrong.parse::<BuiltinScript>().unwrap_err().to_string().contains("select-only"),
                 "{wrong}"

@@ -183,8 +183,11 @@ fn variables_stand_where_sql_has_no_quotes() {
     let once: Vec<&str> =
         statement.parameters(Counting::Variables).map(|variable| names.name(variable)).collect();
     assert_eq!(once, ["a", "g", "größe", "_k1"]);
-    assert_eq!(names.len(), 4);
+    let quoted: Vec<&str> = statement.quoted().map(|variable| names.name(variable)).collect();
+    assert_eq!(quoted, ["b", "c", "d"]);
+    assert_eq!(names.len(), 7);
     let source = statement.source(&names);
+    assert!(source.starts_with("SELECT :a, ':b', \":c\", $$:d$$, e::int"), "{source}");
     assert!(source.contains("h[1:2], x:=1, :i, :größe/:_k1 /* :l */ -- :m\n, a::: n"), "{source}");
 }
 
@@ -215,6 +218,28 @@ fn a_statement_is_filled_in_with_values() {
     assert_eq!(statement.substituted(&variables).unwrap(), "SELECT -5+0.25,NULL");
     variables.set(2, Value::Text("'x'".to_owned()));
     assert_eq!(statement.substituted(&variables).unwrap(), "SELECT -5+0.25,'x'");
+}
+
+/// pgbench's scripts have `':days days'::interval`, whose variable was sent as its name.
+#[test]
+fn a_text_is_filled_in_within_quotes_as_pgbench_does() {
+    let (script, names) =
+        read("SELECT 'HH24:MI:SS', ':days days'::interval, E'\\':d', $$:days::t$$, '::days', '12:30';");
+    let days = names.find("days").unwrap();
+    let mut variables = Variables::new(Arc::new(names));
+    let statement = statements(&script)[0].1;
+    let without = "SELECT 'HH24:MI:SS', ':days days'::interval, E'\\':d', $$:days::t$$, '::days', '12:30'";
+    assert_eq!(statement.substituted(&variables).unwrap(), without);
+    variables.set(days, Value::Integer(7));
+    assert_eq!(
+        statement.substituted(&variables).unwrap(),
+        "SELECT 'HH24:MI:SS', '7 days'::interval, E'\\':d', $$7::t$$, '::days', '12:30'"
+    );
+    assert_eq!(
+        statement.with_placeholders(Counting::Places, |_| "?".to_owned()),
+        without,
+        "values beside it have no quotes"
+    );
 }
 
 #[test]

@@ -47,6 +47,7 @@ pub(crate) fn plain_statements(text: &str) -> Result<Vec<(usize, String)>, (usiz
             let text = |piece| match piece {
                 Piece::Text(text) => text,
                 Piece::Variable(variable) => format!(":{}", names.name(variable)),
+                Piece::Quoted { name, .. } => format!(":{name}"),
             };
             statements.push((line, statement.pieces.into_iter().map(text).collect()));
         }
@@ -184,6 +185,29 @@ impl Scanner<'_, '_> {
         }
     }
 
+    /// Adds a quoted text, in which a colon and a name are a piece of their own.
+    fn add_quoted(&mut self, bytes: usize) {
+        if self.body.is_some() {
+            return self.add(bytes);
+        }
+        let mut rest = self.cursor.take(bytes);
+        while let Some(at) = rest.find(':') {
+            let colons = rest[at..].find(|letter| letter != ':').unwrap_or(rest.len() - at);
+            let name = name_length(&rest[at + colons..]);
+            let end = at + colons + name;
+            if colons == 1 && name > 0 {
+                self.add_text(&rest[..at]);
+                let name = &rest[at + 1..end];
+                let variable = self.names.index(name);
+                self.pieces.push(Piece::Quoted { variable, name: name.to_owned() });
+            } else {
+                self.add_text(&rest[..end]);
+            }
+            rest = &rest[end..];
+        }
+        self.add_text(rest);
+    }
+
     /// A comment, which may have others in it. It is kept where it begins a command too: it may be a hint.
     fn comment(&mut self) {
         let rest = self.cursor.rest();
@@ -212,7 +236,7 @@ impl Scanner<'_, '_> {
     fn quoted(&mut self, quote: char, opening: usize, has_escapes: bool) {
         self.began();
         match closed(&self.cursor.rest()[opening..], quote, has_escapes) {
-            Some(length) => self.add(opening + length),
+            Some(length) => self.add_quoted(opening + length),
             None => self.not_closed("the quote", &quote.to_string()),
         }
     }
@@ -241,7 +265,7 @@ impl Scanner<'_, '_> {
         self.began();
         let mark = &rest[..=tag];
         match rest[mark.len()..].find(mark) {
-            Some(text) => self.add(2 * mark.len() + text),
+            Some(text) => self.add_quoted(2 * mark.len() + text),
             None => self.not_closed("the quote", mark),
         }
     }

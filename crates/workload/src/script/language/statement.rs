@@ -21,6 +21,12 @@ pub(crate) enum Piece {
     Text(String),
     /// The value of a variable.
     Variable(usize),
+    /// A colon and a name within quotes, which are what they are, unless a text is filled in in which the variable has a value: pgbench looks
+    /// at no quotes there.
+    Quoted {
+        variable: usize,
+        name: String,
+    },
 }
 
 /// Where a result goes: into variables that are called as its columns are, after a prefix.
@@ -62,17 +68,14 @@ pub(crate) enum Counting {
 impl Statement {
     /// Its text with the values of the variables in it.
     pub(crate) fn substituted(&self, variables: &Variables) -> Result<String, Wrong> {
-        use std::fmt::Write as _;
         let mut text = String::with_capacity(self.pieces.len() * 32);
         for piece in &self.pieces {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
-                Piece::Variable(variable) => match variables.get(*variable)? {
-                    Value::Text(value) => text.push_str(value),
-                    value @ (Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Double(_)) => {
-                        // A text takes whatever is written to it.
-                        let _ = write!(text, "{value}");
-                    }
+                Piece::Variable(variable) => add_value(&mut text, variables.get(*variable)?),
+                Piece::Quoted { variable, name } => match variables.get(*variable) {
+                    Ok(value) => add_value(&mut text, value),
+                    Err(_) => add_colon(&mut text, name),
                 },
             }
         }
@@ -140,8 +143,33 @@ impl Statement {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Variable(variable) => text.push_str(&of_variable(*variable)),
+                Piece::Quoted { name, .. } => add_colon(&mut text, name),
             }
         }
         text
     }
+
+    /// The variables whose names stand behind a colon within its quotes.
+    pub(crate) fn quoted(&self) -> impl Iterator<Item = usize> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Quoted { variable, .. } => Some(*variable),
+            Piece::Text(_) | Piece::Variable(_) => None,
+        })
+    }
+}
+
+fn add_value(text: &mut String, value: &Value) {
+    use std::fmt::Write as _;
+    match value {
+        Value::Text(value) => text.push_str(value),
+        value @ (Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Double(_)) => {
+            // A text takes whatever is written to it.
+            let _ = write!(text, "{value}");
+        }
+    }
+}
+
+fn add_colon(text: &mut String, name: &str) {
+    text.push(':');
+    text.push_str(name);
 }
