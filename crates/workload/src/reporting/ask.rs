@@ -124,7 +124,9 @@ impl AllCalls {
 pub struct Question {
     pub(super) sql: String,
     parameters: Vec<Value>,
-    /// What stands in its text of the report's values.
+    /// The same question as one statement, with its values in its text.
+    statement: String,
+    /// Those values.
     literals: Vec<String>,
     pub(super) access: Access,
 }
@@ -142,35 +144,33 @@ impl Question {
     /// Of a report, by an access; none where a dialect has no such.
     #[must_use]
     pub fn of(report: &Report, data: &MessageData, dialect: Dialect, access: Access) -> Option<Self> {
-        match access {
-            Access::Statement => {
-                let texts = texts(dialect);
-                let text = match report.result {
-                    ReportResult::Rows => texts.rows,
-                    ReportResult::Aggregate => texts.aggregate,
-                };
-                {
-                    let literals = literals(report, data).to_vec();
-                    Some(Self { sql: filled(text, &literals), parameters: Vec::new(), literals, access })
-                }
-            }
+        let texts = texts(dialect);
+        let text = match report.result {
+            ReportResult::Rows => texts.rows,
+            ReportResult::Aggregate => texts.aggregate,
+        };
+        let literals = literals(report, data).to_vec();
+        let statement = filled(text, &literals);
+        let (sql, parameters) = match access {
+            Access::Statement => (statement.clone(), Vec::new()),
             Access::Procedure => {
                 let calls = CALLS.of(dialect)?;
                 let sql = match report.result {
                     ReportResult::Rows => calls.rows,
                     ReportResult::Aggregate => calls.aggregate,
                 };
-                Some(Self {
-                    sql: sql.to_owned(),
-                    parameters: report.parameters(data).to_vec(),
-                    literals: Vec::new(),
-                    access,
-                })
+                (sql.to_owned(), report.parameters(data).to_vec())
             }
-        }
+        };
+        Some(Self { sql, parameters, statement, literals, access })
     }
 
-    /// What stands in its text of the report's values, so that plans of others can be told alike.
+    /// As one statement with its values in its text, however it is asked.
+    pub(super) fn statement(&self) -> &str {
+        &self.statement
+    }
+
+    /// What stands in that text of the report's values, so that plans of others can be told alike.
     pub(super) fn literals(&self) -> &[String] {
         &self.literals
     }

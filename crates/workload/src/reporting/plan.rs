@@ -17,20 +17,34 @@ CROSS APPLY sys.dm_exec_text_query_plan(stats.plan_handle, stats.statement_start
 WHERE ran.text LIKE '%FROM messages message%' AND ran.text NOT LIKE '%dm_exec_query_stats%'
 ORDER BY stats.last_execution_time DESC";
 
-/// The plan of the report that was asked for last; none where an engine tells no plan of what its procedures run.
+/// The plan of the report that was asked for last; none where the server keeps none. See [`proviso`].
 pub(super) async fn plan(session: &mut Session, question: &Question) -> Result<Option<QueryPlan>, Error> {
-    let dialect = session.dialect();
-    let (explain, line): (&str, fn(&[Value]) -> String) = match (dialect, question.access) {
-        (Dialect::SqlServer, _) => return of_sql_server(session).await,
-        (Dialect::Sqlite | Dialect::Postgres | Dialect::Mysql, Access::Procedure) => return Ok(None),
-        (Dialect::Postgres, Access::Statement) => ("EXPLAIN (COSTS OFF) ", of_postgres),
-        (Dialect::Sqlite, Access::Statement) => ("EXPLAIN QUERY PLAN ", of_sqlite),
-        (Dialect::Mysql, Access::Statement) => ("EXPLAIN ", of_mysql),
-        (Dialect::ClickHouse | Dialect::DuckDb, _) => crate::named_sql::by_columns(),
+    let (explain, line): (&str, fn(&[Value]) -> String) = match session.dialect() {
+        Dialect::SqlServer => return of_sql_server(session).await,
+        Dialect::Postgres => ("EXPLAIN (COSTS OFF) ", of_postgres),
+        Dialect::Sqlite => ("EXPLAIN QUERY PLAN ", of_sqlite),
+        Dialect::Mysql => ("EXPLAIN ", of_mysql),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     };
-    let rows = session.query(&format!("{explain}{}", question.sql), &[]).await?;
+    let rows = session.query(&format!("{explain}{}", question.statement()), &[]).await?;
     let lines: Vec<String> = rows.iter().map(|row| line(row)).collect();
     Ok(Some(shown(&lines.join("\n"), question.literals())))
+}
+
+/// What is to be said of plans that are not those of what was asked: of what a procedure runs most servers tell none.
+pub(super) fn proviso(dialect: Dialect, access: Access) -> Option<&'static str> {
+    match (dialect, access) {
+        (_, Access::Statement) | (Dialect::Sqlite | Dialect::SqlServer, Access::Procedure) => None,
+        // <https://www.postgresql.org/docs/current/plpgsql-implementation.html#PLPGSQL-PLAN-CACHING>
+        (Dialect::Postgres, Access::Procedure) => Some(
+            "The plans are those of the report as one statement with the same values: the server tells none of what a procedure runs, \
+             and from its sixth call in a session on it may plan that without its values.",
+        ),
+        (Dialect::Mysql, Access::Procedure) => Some(
+            "The plans are those of the report as one statement with the same values: the server tells none of what a procedure runs.",
+        ),
+        (Dialect::ClickHouse | Dialect::DuckDb, Access::Procedure) => crate::named_sql::by_columns(),
+    }
 }
 
 async fn of_sql_server(session: &mut Session) -> Result<Option<QueryPlan>, Error> {

@@ -28,6 +28,7 @@ mod reporting;
 mod restore;
 mod statistics;
 mod study;
+mod sysbench;
 mod tool;
 
 /// What is compared.

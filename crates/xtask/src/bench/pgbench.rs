@@ -1,6 +1,6 @@
-//! `cargo xtask bench script`: a load generator's own cost, and its honesty about a server that hangs, against pgbench.
+//! `cargo xtask bench script`: a load generator's own cost, and its honesty about a server that hangs, against pgbench, and sysbench's cost.
 //!
-//! Both send pgbench's select-only, prepared, to the same PostgreSQL, in turn. CPU is that of the whole program, its start and its report
+//! All send pgbench's select-only, prepared, to the same PostgreSQL, in turn. CPU is that of the whole program, its start and its report
 //! included, over all transactions that it made: whatever the load takes is taken from the server on the same machine. What of it no
 //! transaction takes (start, report, a look at machine and server each second) is told beside, since its share depends on how long is measured.
 
@@ -15,12 +15,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::program::output;
+use super::sysbench::Sysbench;
 use super::tool::children_cpu_us;
 use super::{PgbenchOptions, ratio};
 use crate::workspace::{Workspace, line_of};
 
 /// Rows of its tables: a million accounts.
 const SCALE: &str = "10";
+const ROWS: u64 = 1_000_000;
 const SELECT_ONLY: &str =
     "\\set aid random(1, 100000 * :scale)\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n";
 const CLIENTS: [u32; 3] = [1, 8, 32];
@@ -40,7 +42,9 @@ pub(super) fn run(options: &PgbenchOptions, workspace: &Workspace) -> Result<()>
     fs::write(place.path().join("select-only.sql"), SELECT_ONLY)?;
     let settings = Options::default().setting("shared_buffers", "512MB").setting("max_connections", "200");
     let mut server = Postgres::start(&settings)?;
-    let bench = Bench { prony: fs::canonicalize(prony)?, pgbench: pgbench(), place, server: server.url() };
+    let sysbench = Sysbench::new(place.path(), &server, ROWS)?;
+    let prony = fs::canonicalize(prony)?;
+    let bench = Bench { prony, pgbench: pgbench(), sysbench, place, server: server.url() };
     let made = Command::new(&bench.pgbench).args(["-i", "-q", "-s", SCALE, &bench.server]).output()?;
     ensure!(made.status.success(), "pgbench made no tables: {}", String::from_utf8_lossy(&made.stderr));
     if "clients".contains(&options.only) {
@@ -67,14 +71,15 @@ fn pgbench() -> PathBuf {
 struct Bench {
     prony: PathBuf,
     pgbench: PathBuf,
+    sysbench: Option<Sysbench>,
     place: TempDir,
     server: String,
 }
 
 /// What a run came to.
-struct Ran {
-    per_s: f64,
-    cpu_us: f64,
+pub(super) struct Ran {
+    pub(super) per_s: f64,
+    pub(super) cpu_us: f64,
 }
 
 impl Bench {
@@ -113,13 +118,14 @@ impl Bench {
         Ok(())
     }
 
-    /// Rates and costs of both, in turn.
+    /// Rates and costs of all, in turn.
     fn compare(&self, clients: u32, options: &PgbenchOptions) -> Result<()> {
         println!(
             "\nselect-only, prepared, {clients} clients: prony/pgbench, of {} pairs in turn",
             options.pairs
         );
         let (mut rates, mut costs) = (Vec::new(), Vec::new());
+        let (mut other_rates, mut other_costs) = (Vec::new(), Vec::new());
         for number in 1..=options.pairs {
             let (theirs, ours) =
                 (self.pgbench_run(clients, options.seconds)?, self.prony_run(clients, options.seconds)?);
@@ -129,9 +135,19 @@ impl Bench {
             );
             rates.push(ours.per_s / theirs.per_s);
             costs.push(ours.cpu_us / theirs.cpu_us);
+            if let Some(sysbench) = &self.sysbench {
+                let other = sysbench.run(clients, options.seconds)?;
+                println!("      sysbench {:>6.0}/s {:>5.2} µs", other.per_s, other.cpu_us);
+                other_rates.push(ours.per_s / other.per_s);
+                other_costs.push(ours.cpu_us / other.cpu_us);
+            }
         }
         println!("{}", ratio::at_least("transactions a second", rates, GOAL));
         println!("{}", ratio::at_most("CPU of a transaction", costs, GOAL));
+        if self.sysbench.is_some() {
+            println!("{}", ratio::told("prony/sysbench, rate", other_rates));
+            println!("{}", ratio::told("prony/sysbench, CPU", other_costs));
+        }
         Ok(())
     }
 
@@ -234,13 +250,11 @@ fn processors() -> u32 {
 }
 
 /// The number behind some words.
-fn after(told: &str, words: &str) -> Result<f64> {
-    let rest = told.split_once(words).map(|(_, rest)| rest);
+pub(super) fn after(told: &str, words: &str) -> Result<f64> {
+    let rest = told.split_once(words).map(|(_, rest)| rest.trim_start());
     let number =
         rest.map(|rest| rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>());
-    number
-        .and_then(|number| number.parse().ok())
-        .with_context(|| format!("pgbench told no `{words}`: {told}"))
+    number.and_then(|number| number.parse().ok()).with_context(|| format!("no `{words}` was told: {told}"))
 }
 
 /// Transactions that were skipped or above the limit, as a share of all.

@@ -79,6 +79,7 @@ async fn once(
 #[derive(Debug, Default)]
 struct Plans {
     is_over: bool,
+    is_proviso_told: bool,
 }
 
 impl Plans {
@@ -87,7 +88,14 @@ impl Plans {
             return;
         }
         match plan::plan(session, &running.question).await {
-            Ok(Some(plan)) => running.tell(|outcome| run.plan = Some(index_of(outcome, plan))),
+            Ok(Some(plan)) => {
+                running.tell(|outcome| run.plan = Some(index_of(outcome, plan)));
+                let proviso = plan::proviso(session.dialect(), running.question.access);
+                if let Some(proviso) = proviso.filter(|_| !std::mem::replace(&mut self.is_proviso_told, true))
+                {
+                    running.tell(|outcome| outcome.notes.push(proviso.to_owned()));
+                }
+            }
             Ok(None) => self.tell_none(running, ""),
             Err(error) => self.tell_none(running, &format!(": {error}")),
         }

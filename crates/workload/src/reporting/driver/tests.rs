@@ -166,16 +166,16 @@ fn t_sql_reports_and_takes_events() {
 }
 
 #[test]
-fn a_procedure_of_postgres_answers_and_has_no_plan_that_is_told() {
+fn a_procedure_of_postgres_answers_and_has_the_plan_of_its_statement() {
     let server = Postgres::start(&Options::default()).unwrap();
     let job = job(&format!("{SMALL}\naccess = \"procedure\"\nresult = \"aggregate\""));
     let told = Loaded::new(&server.url(), &job).ran(&job);
-    assert!(told.outcome.runs.iter().all(|run| run.answer == told.setup.expected && run.plan.is_none()));
-    assert!(
-        told.outcome.notes[0].contains("what its procedure runs is not known"),
-        "{:?}",
-        told.outcome.notes
-    );
+    assert!(told.outcome.runs.iter().all(|run| run.answer == told.setup.expected && run.plan == Some(0)));
+    let [plan] = told.outcome.plans.as_slice() else { panic!("{:?}", told.outcome.plans) };
+    assert!(plan.text.contains("Aggregate") && plan.text.contains("messages"), "{}", plan.text);
+    let notes: Vec<&String> =
+        told.outcome.notes.iter().filter(|note| note.contains("as one statement")).collect();
+    assert_eq!(notes.len(), 1, "{:?}", told.outcome.notes);
 }
 
 #[test]
