@@ -6,6 +6,7 @@ use record::Parameter;
 use serde::{Deserialize, Serialize};
 
 use super::kind::{Access, Kind};
+use super::made::LEVELS;
 use super::settings::Settings;
 use crate::TrialError;
 use crate::clients::Schedule;
@@ -34,6 +35,9 @@ pub struct Job {
     pub kind: Kind,
     /// How statements come to the server.
     pub access: Access,
+    /// Level at which archive tables are compressed where the engine has levels; none where nothing was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zstd_level: Option<u8>,
     /// Rows.
     pub rows: u64,
     /// Most rows that one statement changes.
@@ -60,6 +64,7 @@ impl Job {
         let rows = settings.rows.unwrap_or(ROWS);
         let mut problems = Problems::default();
         problems.within("rows", settings.rows, 1, ROWS_MAX);
+        problems.within("zstd_level", settings.zstd_level, *LEVELS.start(), *LEVELS.end());
         problems.within("batch_rows", settings.batch_rows, 1, ROWS_MAX);
         problems.within("clients", settings.clients, 1, CLIENTS_MAX);
         problems.within("point_deletes", settings.point_deletes, 0, rows);
@@ -70,6 +75,7 @@ impl Job {
         Ok(Self {
             kind: settings.kind.unwrap_or_default(),
             access: settings.access.unwrap_or_default(),
+            zstd_level: settings.zstd_level,
             rows,
             batch_rows: settings.batch_rows.unwrap_or(BATCH_ROWS),
             clients: settings.clients.unwrap_or(8),
@@ -108,6 +114,12 @@ pub fn check(job: &Job, dialect: Dialect, can_be_killed: bool) -> Result<(), Tri
             "{}: the server is not prony's to kill: have prony start one with {}, or leave it out",
             parameter.of(true),
             Parameter::new("target.server.managed.engine")
+        )));
+    }
+    if let Some(level) = job.zstd_level.filter(|_| dialect != Dialect::ClickHouse) {
+        let parameter = Parameter::new("workload.tables.zstd_level").of(level);
+        return Err(TrialError::Load(format!(
+            "{parameter}: only archive tables of ClickHouse are compressed at a level of ZSTD: leave it out"
         )));
     }
     match job.access.lacks(dialect) {
@@ -154,6 +166,15 @@ mod tests {
             check(&job, Dialect::Sqlite, true).unwrap_err().to_string().contains("SQLite has no procedures")
         );
         check(&job, Dialect::Postgres, false).unwrap();
+    }
+
+    #[test]
+    fn a_level_is_one_of_zstd_and_asked_of_who_has_levels() {
+        assert!(job("zstd_level = 23").unwrap_err().contains("zstd_level cannot be 23: give 1 to 22"));
+        let job = job("kind = \"archive\"\naccess = \"ad-hoc\"\nzstd_level = 19").unwrap();
+        check(&job, Dialect::ClickHouse, false).unwrap();
+        let told = check(&job, Dialect::SqlServer, false).unwrap_err().to_string();
+        assert!(told.contains("zstd") && told.contains("19") && told.contains("of ClickHouse"), "{told}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How a kind of table is made on an engine: its DDL, what its sessions set, and what is set for all; or that the engine has none.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use database::{Claim, Dialect, Error, Existing, RunId, Session, Url, Value};
@@ -12,8 +13,10 @@ use super::statements::file;
 /// How a table is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Made {
-    /// Script that makes it.
-    pub(super) create: &'static str,
+    /// Script that makes it, with a place for the level.
+    create: &'static str,
+    /// How much it is compressed, where its engine has levels.
+    level: u8,
     /// Script that every session runs first; empty for none.
     pub(super) session: String,
     /// What is set for all sessions, and set back at the end.
@@ -57,9 +60,13 @@ pub(super) enum Setting {
 const COLUMNS: [&str; 4] = [
     "category integer NOT NULL, value integer NOT NULL, amount bigint NOT NULL, note varchar(40) NOT NULL",
     "category Int32, value Int32, amount Int64, note String",
-    "category Int32 CODEC(ZSTD(9)), value Int32 CODEC(ZSTD(9)), amount Int64 CODEC(ZSTD(9)), note String CODEC(ZSTD(9))",
+    "category Int32 CODEC(ZSTD({level})), value Int32 CODEC(ZSTD({level})), amount Int64 CODEC(ZSTD({level})), note String CODEC(ZSTD({level}))",
     "id, category, value, amount, note",
 ];
+
+/// ZSTD's levels, and the one where nothing else is said: <https://clickhouse.com/docs/sql-reference/statements/create/table#zstd>.
+pub(super) const LEVELS: RangeInclusive<u8> = 1..=22;
+const LEVEL: u8 = 9;
 
 /// What a row takes of a MEMORY table at most: its texts are as long as they may be. The server's own 16 MB hold some ten thousand rows;
 /// a bound that is far too large is no way out, since its blocks are a part of that.
@@ -101,6 +108,7 @@ impl Made {
         }
         let made = Self {
             create,
+            level: LEVEL,
             session: String::new(),
             set: None,
             wants: None,
@@ -118,6 +126,16 @@ impl Made {
             Dialect::DuckDb => made,
             Dialect::ClickHouse => Self { wants: (kind == Kind::Archive).then_some(Wants::Codecs), ..made },
         })
+    }
+
+    /// The same, compressed at another level if one is given.
+    pub(super) fn at(self, level: Option<u8>) -> Self {
+        Self { level: level.unwrap_or(self.level), ..self }
+    }
+
+    /// Script that makes it.
+    pub(super) fn create(&self) -> String {
+        self.create.replace("{level}", &self.level.to_string())
     }
 
     fn of_sqlite(self, kind: Kind) -> Self {
@@ -225,6 +243,7 @@ impl Made {
         // All kinds have the same columns besides the key.
         let create = lines.collect::<Vec<&str>>().join(" ");
         let create = COLUMNS.iter().fold(create, |create, columns| create.replace(columns, "…"));
+        let create = create.replace("{level}", &self.level.to_string());
         let set = self.set.map(|setting| setting.words().to_owned());
         let session = (!self.session.is_empty()).then(|| self.session.clone());
         let compiled = (self.is_compiled && access == Access::Procedure)
@@ -631,6 +650,10 @@ mod tests {
         let heap = words(Kind::Volatile, Dialect::Mysql, Access::Prepared);
         assert!(heap.contains("ENGINE=MEMORY") && !heap.contains("A hash"), "{heap}");
         assert!(words(Kind::Relaxed, Dialect::Mysql, Access::Prepared).contains("of the whole server"));
+        let archive = |level| Made::of(Kind::Archive, Dialect::ClickHouse, 1).unwrap().at(level);
+        assert!(archive(None).words(Access::AdHoc).contains("(id Int64 CODEC(ZSTD(9)), …)"));
+        assert!(archive(Some(19)).words(Access::AdHoc).contains("(id Int64 CODEC(ZSTD(19)), …)"));
+        assert_eq!(archive(Some(19)).create().matches("CODEC(ZSTD(19))").count(), 5);
         let native = |access| words(Kind::MemoryDurable, Dialect::SqlServer, access).contains("NATIVE");
         assert!(native(Access::Procedure) && !native(Access::AdHoc));
     }

@@ -21,6 +21,11 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
 
+    /// Level of ZSTD, 1 to 22, that archive tables of ClickHouse are compressed at [default: 9]
+    #[arg(long, value_name = "NUMBER", help_heading = "Table")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zstd_level: Option<u8>,
+
     /// Rows of the table, of about 40 bytes each [default: 1000000]
     #[arg(long, value_name = "NUMBER", help_heading = "Table")]
     #[serde(skip_serializing_if = "Option::is_none")]

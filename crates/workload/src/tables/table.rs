@@ -72,7 +72,7 @@ impl Table {
     pub(super) async fn make(&self, session: &mut Session) -> Result<(), Error> {
         self.drop(session).await?;
         self.made.prepare(session).await?;
-        session.script(self.made.create).await?;
+        session.script(&self.made.create()).await?;
         for procedure in self.asked.procedures(self.made.is_compiled) {
             session.script(&procedure).await?;
         }

@@ -45,7 +45,7 @@ pub fn run(
     runtime.block_on(async {
         let dialect = lease.url().engine().dialect();
         let made = match Made::of(job.kind, dialect, job.rows) {
-            Ok(made) => made,
+            Ok(made) => made.at(job.zstd_level),
             Err(lacks) => return Ok(left_out(lacks)),
         };
         let asked = Asked::new(dialect, job.access);

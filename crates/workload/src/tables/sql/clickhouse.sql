@@ -5,7 +5,7 @@
 CREATE TABLE prony_rows (id Int64, category Int32, value Int32, amount Int64, note String) ENGINE = MergeTree ORDER BY id;
 
 -- name: archive
-CREATE TABLE prony_rows (id Int64 CODEC(ZSTD(9)), category Int32 CODEC(ZSTD(9)), value Int32 CODEC(ZSTD(9)), amount Int64 CODEC(ZSTD(9)), note String CODEC(ZSTD(9))) ENGINE = MergeTree ORDER BY id;
+CREATE TABLE prony_rows (id Int64 CODEC(ZSTD({level})), category Int32 CODEC(ZSTD({level})), value Int32 CODEC(ZSTD({level})), amount Int64 CODEC(ZSTD({level})), note String CODEC(ZSTD({level}))) ENGINE = MergeTree ORDER BY id;
 
 -- name: settle
 -- One part, as it is after merges: each piece that was loaded is one of its own before.

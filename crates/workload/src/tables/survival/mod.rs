@@ -155,7 +155,7 @@ fn table_of(job: &Job, lease: &Lease) -> Result<Table, String> {
     let dialect = lease.url().engine().dialect();
     let job = Job { rows: job.rows.min(ROWS_MOST), ..job.clone() };
     Ok(Table {
-        made: Made::of(job.kind, dialect, job.rows + CHANGES_MOST)?,
+        made: Made::of(job.kind, dialect, job.rows + CHANGES_MOST)?.at(job.zstd_level),
         asked: Asked::new(dialect, job.access),
         data: RowData::new(job.rows, job.seed),
         lease: lease.clone(),
