@@ -79,6 +79,8 @@ impl Lines {
 /// Rings when somebody can go on.
 #[derive(Default)]
 struct Bell {
+    /// Whether it has since this was looked at.
+    has_rung: AtomicBool,
     /// Their numbers.
     woken: Mutex<Vec<usize>>,
     /// Whether the thread looks at it by itself.
@@ -89,6 +91,7 @@ struct Bell {
 impl Bell {
     fn ring(&self, number: usize) {
         lock(&self.woken).push(number);
+        self.has_rung.store(true, Ordering::SeqCst);
         if !self.is_watched.load(Ordering::SeqCst)
             && let Some(runtime) = &*lock(&self.runtime)
         {
@@ -97,7 +100,7 @@ impl Bell {
     }
 
     fn has_rung(&self) -> bool {
-        !lock(&self.woken).is_empty()
+        self.has_rung.load(Ordering::SeqCst)
     }
 }
 
@@ -107,7 +110,7 @@ impl Wake for Seat {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.is_woken.swap(true, Ordering::SeqCst) {
+        if !self.is_woken.swap(true, Ordering::AcqRel) {
             self.bell.ring(self.number);
         }
     }
@@ -197,11 +200,14 @@ impl<'a, T: 'a> Crew<'a, T> {
 
     /// Has those go on that were woken, each once, until one ends.
     fn go_on(&mut self) -> Option<(T, Ended)> {
-        self.next.extend(lock(&self.bell.woken).drain(..));
+        if self.bell.has_rung.swap(false, Ordering::SeqCst) {
+            self.next.extend(lock(&self.bell.woken).drain(..));
+        }
         while let Some(number) = self.next.pop_front() {
             // One that ended may have been woken before.
             let Some(member) = &mut self.members[number] else { continue };
-            member.seat.is_woken.store(false, Ordering::SeqCst);
+            // Whoever finds it woken from here on did so before, and what was done by then is seen.
+            member.seat.is_woken.swap(false, Ordering::AcqRel);
             if let Poll::Ready(ended) = member.client.as_mut().poll(&mut Context::from_waker(&member.waker)) {
                 self.left -= 1;
                 return self.members[number].take().map(|member| (member.of, ended));

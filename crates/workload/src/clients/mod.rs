@@ -49,6 +49,8 @@ pub(crate) trait Client: Sized + 'static {
     const MAY_END_AWAY: bool = false;
     /// Whether it waits for its connection without any limit of time, so that a thread of such clients can wait for connections alone.
     const WAITS_FOR_LINES: bool = false;
+    /// Whether there is next to nothing to be drawn for a turn, so that in a closed loop one begins when the one before it ended.
+    const DRAWS_NOTHING: bool = false;
     /// Longest pause before it tries to connect again.
     const CONNECT_PAUSE_MAX: Duration = crate::backoff::LONGEST;
 

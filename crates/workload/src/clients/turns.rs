@@ -34,6 +34,8 @@ pub(super) struct Turns<C> {
     connected_ns: u64,
     /// When the last turn ended, if nothing was waited for since.
     ended_ns: Option<u64>,
+    /// When the next turn begins, if that is known.
+    begins_ns: Option<u64>,
     /// Clients that may begin a turn, as they were last told.
     active: watch::Receiver<u32>,
     may_turn: bool,
@@ -57,6 +59,7 @@ impl<C: Client> Turns<C> {
             turn: None,
             connected_ns: 0,
             ended_ns: None,
+            begins_ns: None,
             active,
             may_turn,
             measured: 0,
@@ -161,7 +164,10 @@ impl<C: Client> Turns<C> {
                     clients.load_over.wait().await;
                     return None;
                 }
-                (Course::Shared, None) => return Some(None),
+                (Course::Shared, None) => {
+                    self.begins_ns = C::DRAWS_NOTHING.then_some(now_ns);
+                    return Some(None);
+                }
                 (Course::Shared, Some(due)) => {
                     let mut due = lock(due);
                     (due.next_ns() < end_ns).then(|| due.take())?
@@ -198,7 +204,7 @@ impl<C: Client> Turns<C> {
     /// One turn, counted whatever becomes of it.
     async fn once(&mut self, part: &Part, due_ns: Option<u64>) -> Result<(), Error> {
         let (kind, turn) = self.client.next();
-        let sent_ns = self.clock.now_ns();
+        let sent_ns = self.begins_ns.take().unwrap_or_else(|| self.clock.now_ns());
         self.turn = Some(kind);
         self.waits.asked(sent_ns);
         let load_over = &self.clients.load_over;

@@ -135,6 +135,9 @@ pub(crate) struct PgbenchOptions {
     /// Only what contains this: clients, frozen
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// Only so many clients [default: 1, 8 and 32]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    clients: Option<u32>,
     /// A prony that was built already [default: the release one, which is built]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,

@@ -49,7 +49,8 @@ pub(super) fn run(options: &PgbenchOptions, workspace: &Workspace) -> Result<()>
     ensure!(made.status.success(), "pgbench made no tables: {}", String::from_utf8_lossy(&made.stderr));
     if "clients".contains(&options.only) {
         bench.alone(options.seconds)?;
-        for clients in CLIENTS {
+        let asked = options.clients.map_or_else(|| CLIENTS.to_vec(), |clients| vec![clients]);
+        for clients in asked {
             bench.compare(clients, options)?;
         }
     }

@@ -63,6 +63,7 @@ impl Client for User {
     /// The script.
     type Turn = usize;
     const WAITS_FOR_LINES: bool = true;
+    const DRAWS_NOTHING: bool = true;
 
     async fn connect(load: &Arc<Running>, place: Place) -> Result<Self, Error> {
         let running = Rc::new(Shared(Arc::clone(load)));
