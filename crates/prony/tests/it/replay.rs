@@ -117,7 +117,7 @@ fn what_is_no_log_and_what_a_replay_has_no_use_for_is_refused_before_anything_ru
             "only PostgreSQL takes its values beside a statement",
         ),
         (&["--replay", "busy.csv", "--clients", "4"], "--clients: has no effect with a replay"),
-        (&["--replay", "busy.csv", "a.sql"], "files: has no effect with a replay"),
+        (&["--replay", "busy.csv", "a.sql"], "FILE[@WEIGHT]: has no effect with a replay"),
         (&["a.sql", "--speed", "2"], "--speed: is for a log that is replayed: give --replay"),
         (
             &["--replay", "busy.csv", "--format", "csv"],
