@@ -134,20 +134,14 @@ impl<C: Client> Turns<C> {
 
     /// Waits until the next turn may begin, and gives when it was due; none if none begins any more.
     async fn may_begin(&mut self, part: &Part) -> Option<Option<u64>> {
-        let clients = &self.clients;
-        let client = self.place.client;
         // Whether they changed is seen without writing to what all threads read.
         if self.active.has_changed().is_ok_and(|has_changed| has_changed) {
-            self.may_turn = client < *self.active.borrow_and_update();
+            self.may_turn = self.place.client < *self.active.borrow_and_update();
         }
-        if !self.may_turn {
-            self.ended_ns = None;
-            self.waits.ended(self.clock.now_ns());
-            tokio::select! {
-                _ = self.active.wait_for(|active| client < *active) => self.may_turn = true,
-                () = clients.load_over.wait() => return None,
-            }
+        if !self.may_turn && !self.is_let_in().await {
+            return None;
         }
+        let clients = &self.clients;
         let end_ns = clients.schedule.phases.end_ns();
         loop {
             // To read the clock takes as long as much else does.
@@ -187,6 +181,18 @@ impl<C: Client> Turns<C> {
                 return Some(Some(due_ns));
             }
         }
+    }
+
+    /// Waits until so many clients load that this one does too; false if the load ends before.
+    async fn is_let_in(&mut self) -> bool {
+        let client = self.place.client;
+        self.ended_ns = None;
+        self.waits.ended(self.clock.now_ns());
+        tokio::select! {
+            _ = self.active.wait_for(|active| client < *active) => self.may_turn = true,
+            () = self.clients.load_over.wait() => {}
+        }
+        self.may_turn
     }
 
     /// Whether a turn could not be in time any more: it is passed over, and counted.
