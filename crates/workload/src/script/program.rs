@@ -273,22 +273,12 @@ fn known<'a>(
     let mut known: BTreeSet<usize> = GIVEN.iter().filter_map(|name| names.find(name)).collect();
     known.extend(job.defined.iter().filter_map(|defined| names.find(&defined.name)));
     known.extend(given);
-    known.extend(steps(scripts).filter_map(|step| match step {
-        Step::Set { variable, .. } => Some(*variable),
-        Step::Sql(_)
-        | Step::Sleep { .. }
-        | Step::Branch { .. }
-        | Step::Jump(_)
-        | Step::StartPipeline
-        | Step::SyncPipeline
-        | Step::EndPipeline
-        | Step::Expect { .. } => None,
+    let commands = scripts.iter().flat_map(|drawn| &drawn.script.commands);
+    known.extend(commands.filter_map(|command| {
+        let Step::Set { variable, .. } = &command.step else { return None };
+        Some(*variable)
     }));
     known
-}
-
-fn steps(scripts: &[Drawn]) -> impl Iterator<Item = &Step> {
-    scripts.iter().flat_map(|drawn| &drawn.script.commands).map(|command| &command.step)
 }
 
 /// Each statement with its script's name and its line.
@@ -296,16 +286,9 @@ fn statements(scripts: &[Drawn]) -> impl Iterator<Item = (&Statement, String)> {
     let commands = scripts
         .iter()
         .flat_map(|Drawn { script, .. }| script.commands.iter().map(move |command| (&script.name, command)));
-    commands.filter_map(|(name, command)| match &command.step {
-        Step::Sql(statement) => Some((statement, format!("{name}:{}", command.line))),
-        Step::Set { .. }
-        | Step::Sleep { .. }
-        | Step::Branch { .. }
-        | Step::Jump(_)
-        | Step::StartPipeline
-        | Step::SyncPipeline
-        | Step::EndPipeline
-        | Step::Expect { .. } => None,
+    commands.filter_map(|(name, command)| {
+        let Step::Sql(statement) = &command.step else { return None };
+        Some((statement, format!("{name}:{}", command.line)))
     })
 }
 
