@@ -175,19 +175,18 @@ impl Galera {
         ground.witness.as_mut().map_or(Ok(()), |seat| seat.start("garbd", garbd))
     }
 
-    /// Starts the arbitrator again as long as it ends: it does where the group it asks is still being made up. One that is no member
-    /// when the time is over is missed by whoever waits for the pair.
+    /// Starts the arbitrator again as long as it ends: it does where the group it asks is still being made up, also when nodes count it
+    /// already. One that is no member when the time is over is missed by whoever waits for the pair.
     fn keep_arbitrator(&self, ground: &mut Ground) -> Result<(), InstanceError> {
         let deadline = Instant::now() + ARBITRATES_WITHIN;
-        let all = MEMBERS.to_string();
-        let is_whole = |seat: &Seat| {
-            self.status(seat).is_ok_and(|status| status.get("wsrep_cluster_size") == Some(&all))
-        };
-        while !ground.nodes.iter().any(is_whole) && Instant::now() < deadline {
+        while Instant::now() < deadline {
+            let members = self.members(ground);
             let has_ended = ground.witness.as_mut().is_some_and(|seat| seat.has_ended().is_some());
             if has_ended {
                 ground.witness.as_mut().map_or(Ok(()), Seat::reap)?;
                 self.start_arbitrator(ground)?;
+            } else if is_whole(&members) {
+                return Ok(());
             }
             std::thread::sleep(LOOK_AGAIN);
         }
@@ -215,14 +214,18 @@ impl Galera {
         Member::ask(self.programs.client(), (seat.name, &socket(seat)), LOOK_WITHIN)
     }
 
+    /// What each node says of itself; nothing of one that does not answer.
+    fn members(&self, ground: &Ground) -> Vec<Option<Member>> {
+        ground.nodes.iter().map(|seat| self.member(seat).ok()).collect()
+    }
+
     fn is_member(&self, seat: &Seat) -> bool {
         self.member(seat).is_ok_and(|member| member.is_ready)
     }
 
     /// The node that is written to.
     fn writer(&self, ground: &Ground) -> Option<usize> {
-        let members: Vec<Option<Member>> = ground.nodes.iter().map(|seat| self.member(seat).ok()).collect();
-        writer_of(&members, &self.writer)
+        writer_of(&self.members(ground), &self.writer)
     }
 
     /// Ends the sessions that clients have at a node, so that they look for another one. Gives how many these were.
