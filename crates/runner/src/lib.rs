@@ -18,6 +18,7 @@ mod orders;
 mod own;
 mod placed;
 mod preparing;
+mod process;
 mod register;
 mod reporting;
 mod resources;

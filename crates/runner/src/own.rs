@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use record::{OwnLoad, Resources};
 
+use crate::process::moved_bytes;
 use crate::resources::Counted;
 use crate::run_queue::Waited;
 use crate::sampling::Sampler;
-use crate::server::moved_bytes;
 
 /// Time from one reading to the next.
 const EVERY: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl Sampler for Own {
             let (proc, own) = (Path::new("/proc"), std::process::id());
             let throttled = group.as_ref().and_then(|file| fs::read_to_string(file).ok());
             Counters {
-                waited: Waited::of(proc, &[own]),
+                waited: Waited::of(proc, own),
                 throttled_s: throttled.and_then(|text| throttled_s(&text)),
                 moved_bytes: moved_bytes(proc, own),
             }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use load::Ticks;
 use record::{DeviceLoad, MachineLoad, Resources};
 
+use crate::process::Stat;
 use crate::sampling::Sampler;
 
 /// Bytes of a sector in `/proc/diskstats`, whatever the device's own are.
@@ -127,7 +128,7 @@ impl Counters {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
         Self {
             cores: cores_of(&text("/proc/stat")),
-            own: crate::server::ticks(Path::new("/proc"), std::process::id(), false),
+            own: Stat::of(Path::new("/proc"), std::process::id()).map(|own| own.ticks),
             pressure_cpu_us: parse_pressure(&text("/proc/pressure/cpu")),
             pressure_io_us: parse_pressure(&text("/proc/pressure/io")),
             pressure_memory_us: parse_pressure(&text("/proc/pressure/memory")),

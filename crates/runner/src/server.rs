@@ -12,6 +12,7 @@ use database::{Engine, Own, Session, Value};
 use record::{Reading, Resources, ServerLoad, ServerProcesses};
 use workload::waiting;
 
+use crate::process::{Stat, memory, moved_bytes};
 use crate::resources::Counted;
 use crate::run_queue::Waited;
 use crate::sampling::Sampler;
@@ -194,8 +195,9 @@ pub(crate) fn cpu_s(proc: &Path, file: &Path) -> Option<(f64, u32)> {
     let pid = processes(proc, file).ok()?.pid;
     let children = children(proc, pid);
     // What ended children have used is counted by their parent from then on.
-    let own = ticks(proc, pid, true)?;
-    let all = own + children.into_iter().filter_map(|child| ticks(proc, child, false)).sum::<u64>();
+    let own = Stat::of(proc, pid)?;
+    let others = children.into_iter().filter_map(|child| Stat::of(proc, child));
+    let all = own.ticks + own.ended_ticks + others.map(|other| other.ticks).sum::<u64>();
     Some((all as f64 / rustix::param::clock_ticks_per_second() as f64, pid))
 }
 
@@ -205,15 +207,17 @@ fn children(proc: &Path, pid: u32) -> Vec<u32> {
 }
 
 fn used_by(proc: &Path, pid: u32) -> Option<Used> {
+    let first = Stat::of(proc, pid)?;
     // What ended children have used is counted by their parent from then on.
-    let mut used = Used { pid, ticks: ticks(proc, pid, true)?, moved_bytes: Some([0; 2]), ..Used::default() };
-    let mut common_bytes = 0;
-    let processes: Vec<u32> = std::iter::once(pid).chain(children(proc, pid)).collect();
-    used.waited = Waited::of(proc, &processes);
-    for process in processes {
+    let ticks = first.ticks + first.ended_ticks;
+    let mut used = Used { pid, ticks, moved_bytes: Some([0; 2]), ..Used::default() };
+    let (mut common_bytes, mut waited) = (0, Waited::default());
+    let others = children(proc, pid).into_iter().map(|child| (child, Stat::of(proc, child)));
+    for (process, stat) in std::iter::once((pid, Some(first))).chain(others) {
+        waited.add(proc, process, stat.map(|stat| stat.threads));
         let Some((own_bytes, shared_bytes)) = memory(proc, process) else { continue };
         if process != pid {
-            used.ticks += ticks(proc, process, false).unwrap_or(0);
+            used.ticks += stat.map_or(0, |stat| stat.ticks);
         }
         used.processes += 1;
         used.moved_bytes = used.moved_bytes.zip(moved_bytes(proc, process)).map(|(sum, more)| {
@@ -224,33 +228,8 @@ fn used_by(proc: &Path, pid: u32) -> Option<Used> {
         common_bytes = common_bytes.max(shared_bytes);
     }
     used.memory_bytes += common_bytes;
+    used.waited = waited.counted();
     Some(used)
-}
-
-/// User and system time of a process by proc(5), and of its ended children if asked.
-pub(crate) fn ticks(proc: &Path, pid: u32, with_ended: bool) -> Option<u64> {
-    let text = fs::read_to_string(proc.join(format!("{pid}/stat"))).ok()?;
-    // The name, in brackets, may have anything in it.
-    let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
-    let times = &fields.get(11..15)?[..if with_ended { 4 } else { 2 }];
-    times.iter().map(|time| time.parse::<u64>().ok()).sum()
-}
-
-/// Bytes that a process had read from and written to storage, and its ended children did, by proc(5).
-pub(crate) fn moved_bytes(proc: &Path, pid: u32) -> Option<[u64; 2]> {
-    let text = fs::read_to_string(proc.join(format!("{pid}/io"))).ok()?;
-    let bytes = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
-    Some([bytes("read_bytes:")?, bytes("write_bytes:")?])
-}
-
-/// Memory of a process alone, and what it maps of files and shares with others, in bytes.
-fn memory(proc: &Path, pid: u32) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(proc.join(format!("{pid}/status"))).ok()?;
-    let bytes = |name: &str| {
-        let value = text.lines().find_map(|line| line.strip_prefix(name))?;
-        value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
-    };
-    Some((bytes("RssAnon:")?, bytes("RssFile:")? + bytes("RssShmem:")?))
 }
 
 #[cfg(test)]
@@ -260,11 +239,11 @@ mod tests {
     struct Proc(tempfile::TempDir);
 
     impl Proc {
-        fn process(&self, pid: u32, name: &str, children: &str, times: [u64; 4], kib: [u64; 3]) {
+        fn process(&self, pid: u32, name: &str, children: &str, times: [u64; 4], pages: [u64; 2]) {
             let directory = self.0.path().join(pid.to_string());
             fs::create_dir_all(directory.join(format!("task/{pid}"))).unwrap();
             let [user, system, ended_user, ended_system] = times;
-            let [anon, file, shmem] = kib;
+            let [resident, shared] = pages;
             for (file_name, text) in [
                 ("comm", format!("{name}\n")),
                 (&format!("task/{pid}/children"), children.to_owned()),
@@ -274,10 +253,7 @@ mod tests {
                         "{pid} (a ) b) S 1 1 1 0 -1 0 1 2 3 4 {user} {system} {ended_user} {ended_system} 20 0 1"
                     ),
                 ),
-                (
-                    "status",
-                    format!("Name:\tx\nRssAnon:\t{anon} kB\nRssFile:\t{file} kB\nRssShmem:\t{shmem} kB\n"),
-                ),
+                ("statm", format!("900 {resident} {shared} 5 0 60 0\n")),
                 ("io", format!("rchar: 9\nread_bytes: {pid}\nwrite_bytes: 1000\ncancelled_write_bytes: 5\n")),
             ] {
                 fs::write(directory.join(file_name), text).unwrap();
@@ -294,16 +270,18 @@ mod tests {
     #[test]
     fn a_server_is_its_process_with_its_children_and_what_they_share_is_counted_once() {
         let proc = Proc(tempfile::tempdir().unwrap());
-        proc.process(70, "postgres", "71 72 99", [10, 5, 100, 50], [100, 8, 20]);
-        proc.process(71, "postgres", "", [7, 1, 900, 900], [50, 8, 500]);
-        proc.process(72, "postgres", "", [2, 0, 0, 0], [25, 8, 300]);
+        proc.process(70, "postgres", "71 72 73 99", [10, 5, 100, 50], [35, 10]);
+        proc.process(71, "postgres", "", [7, 1, 900, 900], [140, 127]);
+        proc.process(72, "postgres", "", [2, 0, 0, 0], [83, 77]);
+        // It has ended.
+        proc.process(73, "postgres", "", [0; 4], [0; 2]);
         let file = proc.file("70\n/var/lib/postgresql\n");
         let files = BTreeMap::from([("a".to_owned(), file.clone()), ("b".to_owned(), file)]);
         let used = used(proc.0.path(), &files);
         let whole = Used {
             pid: 70,
             ticks: 165 + 8 + 2,
-            memory_bytes: (175 + 508) * 1024,
+            memory_bytes: (25 + 13 + 6 + 127) * rustix::param::page_size() as u64,
             processes: 3,
             moved_bytes: Some([70 + 71 + 72, 3000]),
             waited: None,
@@ -319,7 +297,7 @@ mod tests {
     #[test]
     fn what_is_no_server_is_unknown_with_the_reason() {
         let proc = Proc(tempfile::tempdir().unwrap());
-        proc.process(70, "bash", "", [0; 4], [0; 3]);
+        proc.process(70, "bash", "", [0; 4], [0; 2]);
         let why = |file: &Path| processes(proc.0.path(), file).unwrap_err();
         assert!(why(&proc.file("70\n")).ends_with("is bash here and no server"));
         assert!(why(&proc.file("71\n")).starts_with("there is no process 71 here"));
