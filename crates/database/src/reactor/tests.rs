@@ -144,8 +144,91 @@ fn a_socket_that_was_given_back_is_not_waited_for() {
     socket.read_exact(&mut room).unwrap();
     assert_eq!(&room, b"later");
     let Ok(again) = Line::of(socket).unwrap() else { panic!("there is a reactor") };
-    assert_eq!(again.number, 0, "its place was free");
+    assert_eq!(again.place.number, 0, "its place was free");
     drop(reactor);
     assert!(!is_here());
     assert!(Line::of(again.into_socket().unwrap()).unwrap().is_err(), "no reactor, no line");
+}
+
+/// A line of this thread that is polled for, and its other end.
+fn polled() -> Tested {
+    let mut tested = tested();
+    tested.reactor.use_poll().unwrap();
+    tested
+}
+
+#[test]
+fn who_awaits_what_is_polled_for_is_woken_once() {
+    let mut tested = polled();
+    assert_eq!((tested.receive(), tested.reactor.awaited()), (Poll::Pending, 1));
+    assert!(!tested.reactor.wait(Duration::ZERO).unwrap(), "that it can be written to is no news");
+    tested.there.write_all(b"one").unwrap();
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!((tested.woken(), tested.reactor.awaited()), (1, 0));
+    tested.there.write_all(b"two").unwrap();
+    assert!(!tested.reactor.wait(Duration::ZERO).unwrap(), "nobody awaits it");
+    assert_eq!(tested.receive(), Poll::Ready(b"onetwo".to_vec()));
+    tested.there.write_all(b"three").unwrap();
+    assert_eq!(tested.receive(), Poll::Pending, "nobody looked");
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!((tested.receive(), tested.woken()), (Poll::Ready(b"three".to_vec()), 2));
+}
+
+#[test]
+fn who_sends_more_than_fits_is_polled_for_until_it_does() {
+    let mut tested = polled();
+    let sent = tested.fill();
+    assert!(!tested.reactor.wait(Duration::ZERO).unwrap());
+    tested.there.read_exact(&mut vec![0; sent]).unwrap();
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert!(tested.fill() > 0);
+    assert_eq!(tested.receive(), Poll::Pending);
+    drop(std::mem::replace(&mut tested.there, UnixStream::pair().unwrap().0));
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert!(tested.reactor.poller.lines().all[0].as_ref().unwrap().is_ended);
+}
+
+#[test]
+fn what_was_not_polled_for_is_told_by_the_epoll_afterwards() {
+    let mut tested = polled();
+    let (mut idle, mut other) = UnixStream::pair().unwrap();
+    let Ok(mut second) = Line::of(other.try_clone().unwrap()).unwrap() else { panic!("there is a reactor") };
+    assert_eq!(tested.receive(), Poll::Pending);
+    idle.write_all(b"before").unwrap();
+    tested.there.write_all(b"one").unwrap();
+    tested.reactor.use_epoll().unwrap();
+    let descriptor = tested.reactor.descriptor().unwrap();
+    let mut told = [PollFd::new(&descriptor, PollFlags::IN)];
+    assert_eq!(poll(&mut told, Some(&Timespec { tv_sec: 10, tv_nsec: 0 })).unwrap(), 1);
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!(tested.receive(), Poll::Ready(b"one".to_vec()));
+    let mut room = [0; 16];
+    let context = Context::from_waker(&tested.waker);
+    assert!(matches!(second.receive(&context, &mut room), Poll::Ready(Ok(6))));
+    drop(second);
+    other.set_nonblocking(true).unwrap();
+    assert_eq!(other.read(&mut room).unwrap_err().kind(), io::ErrorKind::WouldBlock, "all was received");
+}
+
+#[test]
+fn only_a_few_are_polled_for() {
+    let mut tested = polled();
+    assert_eq!(tested.receive(), Poll::Pending);
+    let add = || {
+        let (here, there) = UnixStream::pair().unwrap();
+        let Ok(line) = Line::of(here).unwrap() else { panic!("there is a reactor") };
+        (line, there)
+    };
+    let few: Vec<_> = (1..FEW).map(|_| add()).collect();
+    assert!(tested.reactor.poller.lines().is_polled);
+    let more = add();
+    assert!(!tested.reactor.poller.lines().is_polled);
+    tested.reactor.use_poll().unwrap();
+    assert!(!tested.reactor.poller.lines().is_polled, "they are too many");
+    tested.there.write_all(b"one").unwrap();
+    assert!(tested.reactor.wait(SOON).unwrap());
+    assert_eq!(tested.receive(), Poll::Ready(b"one".to_vec()));
+    drop((few, more));
+    tested.reactor.use_poll().unwrap();
+    assert!(tested.reactor.poller.lines().is_polled);
 }

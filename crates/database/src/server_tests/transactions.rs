@@ -155,13 +155,16 @@ pub(super) async fn an_insert_gives_the_id_that_the_database_made(engine: Engine
 }
 
 /// Statements of others and our own take turns on one connection, whatever the first left behind; also where the first are waited for
-/// by a reactor.
+/// by a reactor, told or polled for, now this way and now that.
 pub(super) async fn statements_of_others_and_ours_take_turns(engine: Engine) {
     take_turns(engine).await;
     let mut reactor = Reactor::here().unwrap();
     let mut turns = pin!(take_turns(engine));
+    let mut looks = 0_u32;
     poll_fn(|context| {
         let turns = turns.as_mut().poll(context);
+        looks += 1;
+        if looks.is_multiple_of(3) { reactor.use_epoll() } else { reactor.use_poll() }.unwrap();
         // The runtime has more to do than that.
         reactor.wait(Duration::from_millis(u64::from(reactor.awaited() > 0))).unwrap();
         context.waker().wake_by_ref();
