@@ -12,7 +12,7 @@ use crate::lock;
 use crate::silence::Silences;
 use crate::{Completed, Phases};
 
-/// Most intervals that wait to be taken, about a megabyte each. If nobody takes them, the last one grows instead.
+/// Most intervals that wait to be taken, some hundred KB each. If nobody takes them, the last one grows instead.
 const CLOSED_MAX: usize = 64;
 
 /// Counts operations of several roles.
@@ -58,16 +58,21 @@ struct Shared {
     open: Counts,
     closed: VecDeque<(Cut, Counts)>,
     silences: Silences,
-    /// Counts of nothing, so that whoever closes an interval need not allocate.
+    /// Counts of nothing, so that whoever closes an interval makes no list of kinds; histograms have their memory as latencies come.
     spare: Option<Counts>,
 }
 
 /// What was counted in an interval, in the order of [`Counted`].
 #[derive(Debug)]
 struct Counts {
-    operations: Vec<OperationInterval>,
-    counters: Vec<u64>,
+    operations: Vec<Apart<OperationInterval>>,
+    counters: Vec<Apart<u64>>,
 }
+
+/// Something in lines of the processors' caches that hold nothing else: two of them that write to one line wait for each other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
 
 impl Cut {
     /// The first interval.
@@ -208,7 +213,7 @@ impl Recording<'_> {
     /// Counts an operation answered at `now_ns`.
     #[inline]
     pub fn complete(&mut self, now_ns: u64, completed: Completed) {
-        let operation = &mut self.0.open.operations[completed.kind];
+        let operation = &mut self.0.open.operations[completed.kind].0;
         operation.count += 1;
         operation.bytes += completed.bytes;
         operation.service.record_ns(now_ns.saturating_sub(completed.sent_ns));
@@ -231,7 +236,7 @@ impl Recording<'_> {
     /// Counts rows that operations of a kind read.
     #[inline]
     pub fn read_rows(&mut self, kind: usize, rows: u64) {
-        self.0.open.operations[kind].rows += rows;
+        self.0.open.operations[kind].0.rows += rows;
     }
 
     /// Counts operations that were sent together at `sent_ns` and answered together at `now_ns`, each with a due time of
@@ -245,7 +250,7 @@ impl Recording<'_> {
         bytes_each: u64,
         due_ns: impl ExactSizeIterator<Item = u64>,
     ) {
-        let operation = &mut self.0.open.operations[kind];
+        let operation = &mut self.0.open.operations[kind].0;
         let count = due_ns.len() as u64;
         operation.count += count;
         operation.bytes += count * bytes_each;
@@ -258,7 +263,7 @@ impl Recording<'_> {
     /// Counts how late operations were sent.
     #[inline]
     pub fn lags(&mut self, kind: usize, lags_ns: impl Iterator<Item = u64>) {
-        if let Some(lag) = &mut self.0.open.operations[kind].lag {
+        if let Some(lag) = &mut self.0.open.operations[kind].0.lag {
             lags_ns.for_each(|lag_ns| lag.record_ns(lag_ns));
         }
     }
@@ -270,7 +275,7 @@ impl Recording<'_> {
 
     /// Adds so much to a counter.
     pub fn add(&mut self, counter: usize, amount: u64) {
-        self.0.open.counters[counter] += amount;
+        self.0.open.counters[counter].0 += amount;
     }
 
     /// Phase in which operations are counted now.
@@ -281,7 +286,7 @@ impl Recording<'_> {
 
     /// Counts operations that failed.
     pub fn fail(&mut self, kind: usize, count: u64) {
-        self.0.open.operations[kind].errors += count;
+        self.0.open.operations[kind].0.errors += count;
     }
 }
 
@@ -309,34 +314,36 @@ impl Shared {
 
 impl Counts {
     fn is_nothing(&self) -> bool {
-        self.operations.iter().all(|operation| operation.count + operation.errors == 0)
-            && self.counters.iter().all(|&count| count == 0)
+        self.operations.iter().all(|Apart(operation)| operation.count + operation.errors == 0)
+            && self.counters.iter().all(|Apart(count)| *count == 0)
     }
 }
 
 impl Counted {
     fn nothing(&self) -> Counts {
-        let operation = |kind: &Kind| OperationInterval {
-            response: kind.open.then(Latency::new),
-            lag: kind.open.then(Latency::new),
-            ..OperationInterval::default()
+        let operation = |kind: &Kind| {
+            Apart(OperationInterval {
+                response: kind.open.then(Latency::new),
+                lag: kind.open.then(Latency::new),
+                ..OperationInterval::default()
+            })
         };
         Counts {
             operations: self.kinds.iter().map(operation).collect(),
-            counters: vec![0; self.counters.len()],
+            counters: self.counters.iter().map(|_| Apart(0)).collect(),
         }
     }
 
     fn interval(&self, cut: Cut, counts: Counts) -> Interval {
         let mut operations: BTreeMap<String, OperationInterval> = BTreeMap::new();
-        for (kind, operation) in self.kinds.iter().zip(counts.operations) {
+        for (kind, Apart(operation)) in self.kinds.iter().zip(counts.operations) {
             match operations.get_mut(&kind.name) {
                 Some(same) => same.merge(&operation),
                 None => drop(operations.insert(kind.name.clone(), operation)),
             }
         }
         let mut gauges = BTreeMap::new();
-        for (name, count) in self.counters.iter().zip(counts.counters) {
+        for (name, Apart(count)) in self.counters.iter().zip(counts.counters) {
             *gauges.entry(name.clone()).or_default() += count as f64;
         }
         Interval {

@@ -71,6 +71,12 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         None
     }
 
+    /// Why a database of this dialect has not what the trial is of, a sentence without its end: it is left out. None where only the server
+    /// itself can tell.
+    fn lacks(_job: &Self::Job, _dialect: &str) -> Option<String> {
+        None
+    }
+
     /// Whether it goes on while its database is broken on purpose, and tells of it.
     fn endures_faults() -> bool {
         false

@@ -1,23 +1,51 @@
 //! Latency histograms: HDR with three significant digits from 1 ns to one hour.
 //!
 //! Histograms are merged, percentiles are never averaged. A percentile that too few samples support
-//! is not given at all. The stored form is the HdrHistogram V2 compressed one, readable by others' tools.
+//! is not given at all. The stored form is the HdrHistogram V2 compressed one, readable by others' tools, and the cells are the
+//! same ones. Memory is had for the cells that are used alone, since histograms are made, merged and forgotten each second.
+
+use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
 /// Longest latency that is told apart; longer ones count as this one. One hour, in nanoseconds.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
+/// Significant digits.
+const DIGITS: u8 = 3;
+
 /// A percentile is given only where at least this many samples lie beyond it.
 const SAMPLES_BEYOND_PERCENTILE: f64 = 10.0;
 
-/// Distribution of latencies in nanoseconds, of constant size whatever the number of samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Cells of the latencies up to the next doubling: all of them are as wide.
+const GROUP_CELLS: usize = 1 << GROUP_BITS;
+const GROUP_BITS: u32 = 10;
+
+/// Groups up to the longest latency. The first two are cells of a nanosecond each.
+const GROUPS: usize = 33;
+
+type Group = [u64; GROUP_CELLS];
+
+/// Distribution of latencies in nanoseconds, of bounded size whatever the number of samples.
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Latency(hdrhistogram::Histogram<u64>);
+pub struct Latency {
+    count: u64,
+    /// How many latencies lie in each cell; none of a group that none was in.
+    groups: Box<[Option<Box<Group>>; GROUPS]>,
+}
+
+/// Latencies that are not told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    group: usize,
+    /// Within its group.
+    place: usize,
+}
 
 /// A stored histogram that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -44,71 +72,120 @@ impl Default for Latency {
     }
 }
 
-impl Latency {
-    /// Memory of one histogram: 8 bytes for each of 2,048 cells up to 2 µs and 1,024 for each doubling beyond.
-    pub const BYTES: u64 = 8 * (2_048 + 31 * 1_024);
+impl fmt::Debug for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.cells()).finish()
+    }
+}
 
-    /// An empty histogram. Allocates about 270 KB, once.
+impl PartialEq for Latency {
+    fn eq(&self, other: &Self) -> bool {
+        self.filled().eq(other.filled())
+    }
+}
+
+impl Cell {
+    /// That of a latency of an hour at most.
+    #[inline]
+    fn of(latency_ns: u64) -> Self {
+        let doublings = (latency_ns | (2 * GROUP_CELLS as u64 - 1)).ilog2() - GROUP_BITS;
+        let cell = ((doublings as usize) << GROUP_BITS) + (latency_ns >> doublings) as usize;
+        Self { group: cell / GROUP_CELLS, place: cell % GROUP_CELLS }
+    }
+
+    /// How many latencies it holds: a power of two.
+    fn width_ns(self) -> u64 {
+        1 << self.group.saturating_sub(1)
+    }
+
+    fn lowest_ns(self) -> u64 {
+        let from = if self.group == 0 { 0 } else { GROUP_CELLS };
+        (from + self.place) as u64 * self.width_ns()
+    }
+
+    fn highest_ns(self) -> u64 {
+        self.lowest_ns() + self.width_ns() - 1
+    }
+
+    /// What all of its latencies count as in a mean.
+    fn middle_ns(self) -> u64 {
+        self.lowest_ns() + self.width_ns() / 2
+    }
+}
+
+impl Latency {
+    /// Memory of the cells of one histogram at most: 8 bytes for each of 2,048 cells up to 2 µs and 1,024 for each doubling beyond.
+    pub const BYTES: u64 = (8 * GROUPS * GROUP_CELLS) as u64;
+
+    /// An empty histogram. Has memory, 8 KB each, for the doublings that latencies lie in, from the first of them on.
     #[must_use]
     pub fn new() -> Self {
-        match hdrhistogram::Histogram::new_with_bounds(1, LONGEST_NS, 3) {
-            Ok(histogram) => Self(histogram),
-            Err(error) => unreachable!("constant bounds are valid: {error}"),
-        }
+        Self { count: 0, groups: Box::new([const { None }; GROUPS]) }
     }
 
     /// Counts one latency; anything over an hour counts as an hour.
     #[inline]
     pub fn record_ns(&mut self, latency_ns: u64) {
-        self.0.saturating_record(latency_ns);
+        self.record_same_ns(latency_ns, 1);
     }
 
     /// Counts operations that took the same time.
     #[inline]
     pub fn record_same_ns(&mut self, latency_ns: u64, operations: u64) {
-        // None would still count as the shortest and the longest.
-        if operations > 0 {
-            self.0.saturating_record_n(latency_ns, operations);
-        }
+        let cell = Cell::of(latency_ns.min(LONGEST_NS));
+        let filled = &mut self.group(cell.group)[cell.place];
+        *filled = filled.saturating_add(operations);
+        self.count = self.count.saturating_add(operations);
+    }
+
+    #[inline]
+    fn group(&mut self, number: usize) -> &mut Group {
+        self.groups[number].get_or_insert_with(empty_group)
     }
 
     /// Adds all samples of another histogram.
     pub fn merge(&mut self, other: &Self) {
-        if other.0.is_empty() {
+        if other.count == 0 {
             return;
         }
-        if let Err(error) = self.0.add(&other.0) {
-            unreachable!("all latency histograms share their bounds: {error}");
+        for (number, other) in other.groups.iter().enumerate() {
+            let Some(other) = other else { continue };
+            for (cell, count) in self.group(number).iter_mut().zip(other.iter()) {
+                *cell = cell.saturating_add(*count);
+            }
         }
+        self.count = self.count.saturating_add(other.count);
     }
 
     /// Forgets all samples and keeps the memory.
     pub fn clear(&mut self) {
-        self.0.reset();
+        self.count = 0;
+        self.groups.iter_mut().flatten().for_each(|group| group.fill(0));
     }
 
     /// Number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.len()
+        self.count
     }
 
     /// Mean in microseconds, or none of an empty histogram.
     #[must_use]
     pub fn mean_us(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.mean() / 1e3)
+        let share = |(cell, count): (Cell, u64)| cell.middle_ns() as f64 * count as f64 / self.count as f64;
+        (self.count > 0).then(|| self.filled().map(share).sum::<f64>() / 1e3)
     }
 
     /// Shortest sample in microseconds.
     #[must_use]
     pub fn min_us(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.min() as f64 / 1e3)
+        self.filled().next().map(|(cell, _)| cell.lowest_ns() as f64 / 1e3)
     }
 
     /// Longest sample in microseconds.
     #[must_use]
     pub fn max_us(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.max() as f64 / 1e3)
+        self.filled().next_back().map(|(cell, _)| cell.highest_ns() as f64 / 1e3)
     }
 
     /// The percentile in microseconds, `0 < per_cent < 100`, by nearest rank. None where fewer than ten samples
@@ -124,26 +201,39 @@ impl Latency {
     /// For drawing; a figure that is printed comes from [`Latency::percentile_us`].
     #[must_use]
     pub fn quantile_us(&self, quantile: f64) -> f64 {
-        self.0.value_at_quantile(quantile) as f64 / 1e3
+        let wanted = ((quantile.min(1.0) * self.count as f64).ceil() as u64).max(1);
+        let mut counted: u64 = 0;
+        let reached = self.filled().find(|(_, count)| {
+            counted = counted.saturating_add(*count);
+            counted >= wanted
+        });
+        let ns = |(cell, _): (Cell, u64)| if quantile == 0.0 { cell.lowest_ns() } else { cell.highest_ns() };
+        reached.map_or(0, ns) as f64 / 1e3
     }
 
     /// The non-empty cells in rising order: first and last latency of the cell in microseconds, and its count.
     pub fn cells(&self) -> impl Iterator<Item = (f64, f64, u64)> + '_ {
-        self.0.iter_recorded().map(|cell| {
-            let value = cell.value_iterated_to();
-            (
-                self.0.lowest_equivalent(value) as f64 / 1e3,
-                self.0.highest_equivalent(value) as f64 / 1e3,
-                cell.count_at_value(),
-            )
+        self.filled()
+            .map(|(cell, count)| (cell.lowest_ns() as f64 / 1e3, cell.highest_ns() as f64 / 1e3, count))
+    }
+
+    /// The non-empty cells in rising order.
+    fn filled(&self) -> impl DoubleEndedIterator<Item = (Cell, u64)> + '_ {
+        let groups =
+            self.groups.iter().enumerate().filter_map(|(number, group)| Some((number, group.as_ref()?)));
+        groups.flat_map(|(group, counts)| {
+            let cells = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            cells.map(move |(place, &count)| (Cell { group, place }, count))
         })
     }
 
     /// The stored form: HdrHistogram V2, deflated, base64.
     #[must_use]
     pub fn to_base64(&self) -> String {
+        let mut stored = library_histogram();
+        self.filled().for_each(|(cell, count)| stored.saturating_record_n(cell.lowest_ns(), count));
         let mut bytes = Vec::new();
-        match V2DeflateSerializer::new().serialize(&self.0, &mut bytes) {
+        match V2DeflateSerializer::new().serialize(&stored, &mut bytes) {
             Ok(_) => BASE64.encode(bytes),
             Err(error) => unreachable!("writing to memory cannot fail: {error:?}"),
         }
@@ -155,20 +245,38 @@ impl Latency {
     /// When the text is not base64, not a V2 histogram, or one of other bounds than ours.
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let bytes = BASE64.decode(text.trim()).map_err(|error| HistogramError(error.to_string()))?;
-        let histogram: hdrhistogram::Histogram<u64> = Deserializer::new()
+        let stored: Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| HistogramError(format!("{error:?}")))?;
-        let ours = Self::new();
-        if histogram.sigfig() != ours.0.sigfig() || histogram.high() > ours.0.high() {
+        if stored.sigfig() != DIGITS || stored.high() > LONGEST_NS {
             return Err(HistogramError(format!(
-                "{} digits up to {} ns, wanted 3 digits up to {LONGEST_NS} ns",
-                histogram.sigfig(),
-                histogram.high()
+                "{} digits up to {} ns, wanted {DIGITS} digits up to {LONGEST_NS} ns",
+                stored.sigfig(),
+                stored.high()
             )));
         }
-        let mut latency = ours;
-        latency.merge(&Self(histogram));
+        let mut latency = Self::new();
+        for cell in stored.iter_recorded() {
+            latency.record_same_ns(cell.value_iterated_to(), cell.count_at_value());
+        }
         Ok(latency)
+    }
+}
+
+#[cold]
+fn empty_group() -> Box<Group> {
+    // In place: an array would be made on the stack, and moved.
+    match vec![0; GROUP_CELLS].try_into() {
+        Ok(group) => group,
+        Err(_) => unreachable!("it is as long as it was made"),
+    }
+}
+
+/// The one whose stored form is ours.
+fn library_histogram() -> Histogram<u64> {
+    match Histogram::new_with_bounds(1, LONGEST_NS, DIGITS) {
+        Ok(histogram) => histogram,
+        Err(error) => unreachable!("constant bounds are valid: {error}"),
     }
 }
 
@@ -198,7 +306,52 @@ mod tests {
         assert!((max / 3.6e9 - 1.0).abs() < 1e-3, "{max}");
     }
 
+    #[test]
+    fn cells_begin_where_the_ones_before_end() {
+        let cells = (0..GROUPS).flat_map(|group| (0..GROUP_CELLS).map(move |place| Cell { group, place }));
+        let mut next_ns = 0;
+        for cell in cells {
+            assert_eq!(cell.lowest_ns(), next_ns, "{cell:?}");
+            assert_eq!((Cell::of(cell.lowest_ns()), Cell::of(cell.highest_ns())), (cell, cell));
+            next_ns = cell.highest_ns() + 1;
+        }
+        assert!(next_ns > LONGEST_NS);
+    }
+
+    #[test]
+    fn what_was_forgotten_is_as_if_it_had_never_been() {
+        let mut latency = of(&[3, 80_000, 1_000_000_000]);
+        latency.clear();
+        assert_eq!(latency, Latency::new());
+        assert_eq!((latency.max_us(), latency.quantile_us(0.5)), (None, 0.0));
+        latency.record_ns(7);
+        assert_eq!(latency, of(&[7]));
+    }
+
     proptest! {
+        #[test]
+        fn figures_are_those_of_the_library(
+            latencies in prop::collection::vec(prop_oneof![0u64..4_096, 0u64..=LONGEST_NS, 100_000u64..110_000], 1..300),
+            quantile in 0.0f64..=1.0,
+        ) {
+            let (ours, mut theirs) = (of(&latencies), library_histogram());
+            latencies.iter().for_each(|&ns| theirs.saturating_record(ns));
+            prop_assert_eq!(ours.count(), theirs.len());
+            prop_assert_eq!(ours.mean_us(), Some(theirs.mean() / 1e3));
+            prop_assert_eq!(ours.min_us(), Some(theirs.min() as f64 / 1e3));
+            prop_assert_eq!(ours.max_us(), Some(theirs.max() as f64 / 1e3));
+            for quantile in [quantile, 0.0, 1.0] {
+                prop_assert_eq!(ours.quantile_us(quantile), theirs.value_at_quantile(quantile) as f64 / 1e3);
+            }
+            let cell = |ns: u64| (theirs.lowest_equivalent(ns) as f64 / 1e3, theirs.highest_equivalent(ns) as f64 / 1e3);
+            let cells = theirs.iter_recorded().map(|found| (cell(found.value_iterated_to()), found.count_at_value()));
+            let own = ours.cells().map(|(lowest, highest, count)| ((lowest, highest), count));
+            prop_assert_eq!(own.collect::<Vec<_>>(), cells.collect::<Vec<_>>());
+            let mut bytes = Vec::new();
+            V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
+            prop_assert_eq!(ours.to_base64(), BASE64.encode(bytes));
+        }
+
         #[test]
         fn percentiles_agree_with_the_sorted_list(
             mut latencies in prop::collection::vec(1u64..5_000_000_000, 200..2000),

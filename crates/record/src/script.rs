@@ -18,10 +18,6 @@ pub const UNMET: &str = "unmet_expectations";
 pub const LATE: &str = "late_transactions";
 /// Gauge: transactions of an interval that were too late to be sent.
 pub const SKIPPED: &str = "skipped_transactions";
-/// Gauge: longest of the last 100 transactions at the end of an interval, in milliseconds.
-pub const LAST_100_MAX: &str = "transaction_last_100_max_ms";
-/// Gauge: the same without the time that scripts sleep.
-pub const NET_LAST_100_MAX: &str = "transaction_net_last_100_max_ms";
 /// Gauge: time of an interval's transactions without what they slept, all together, in microseconds.
 pub const NET_US: &str = "transactions_net_us";
 /// Gauge: transactions of an interval that a target finished. Targets count from 1.

@@ -1,9 +1,8 @@
 //! Sums stored histograms cell by cell.
 //!
-//! An hour leaves thousands of histograms of 270 KB each when unpacked, of which a second fills a few hundred
-//! cells. Building and merging each of them takes ten times as long as reading the cells that are filled. A
-//! histogram of another shape than [`Latency`]'s own is left to [`Latency::from_base64`], as is naming what
-//! is wrong with a damaged one.
+//! An hour leaves thousands of histograms, of which a second fills a few hundred cells each: these are read from the stored form, and the
+//! library's histogram of 270 KB is made for none of our own. A histogram of another shape than [`Latency`]'s own is left to
+//! [`Latency::from_base64`], as is naming what is wrong with a damaged one.
 //!
 //! The form is HdrHistogram V2: a header of 8 bytes around a zlib stream of a header of 40 bytes and the cells
 //! as zigzag LEB128 numbers of at most 9 bytes, where a negative one stands for as many empty cells

@@ -6,7 +6,7 @@ mod finding;
 mod replay;
 mod table;
 
-use record::script::{self, FAILED, LAST_100_MAX, TRANSACTION};
+use record::script::{self, FAILED, TRANSACTION};
 use record::{
     Balances, ClientAway, MeasuredTrial, OperationInterval, Outage, Outcome, Phase, Sample, ScriptOutcome,
     ScriptSetup, Server, Setup, ShapeInUse, State, StatementInUse, Workload, clients,
@@ -335,8 +335,8 @@ impl Shown for OfScript {
             Second { head: "failed", value: |_, s| gauge(s, FAILED), print: figure },
             Second { head: "retries", value: |_, s| gauge(s, clients::RETRIES), print: figure },
             Second {
-                head: "longest of 100",
-                value: |_, s| gauge(s, LAST_100_MAX).map(|ms| ms * 1e3),
+                head: "longest",
+                value: |_, s| s.operations.get(TRANSACTION)?.latency.max_us,
                 print: format::latency,
             },
         ]

@@ -276,9 +276,10 @@ fn together(mut one: Interval, other: Interval) -> Interval {
 
 impl Names {
     fn add_longest<'a>(&self, interval: &mut Interval, lanes: impl IntoIterator<Item = &'a Lane>) {
+        let Some(names) = self.last_100_max else { return };
         let last: Vec<Last100> = lanes.into_iter().map(|lane| lock(&lane.last_100).clone()).collect();
         let Some(longest_ns) = Last100::longest_ns(&last) else { return };
-        for (name, ns) in [self.last_100_max, self.net_last_100_max].into_iter().zip(longest_ns) {
+        for (name, ns) in names.into_iter().zip(longest_ns) {
             interval.gauges.insert(name.to_owned(), ns as f64 / 1e6);
         }
     }

@@ -183,6 +183,7 @@ impl<'a, T: 'a> Crew<'a, T> {
                 && !reactor.wait(if is_alone { LINES_ALONE } else { Duration::ZERO })?
                 && !self.bell.has_rung();
             if is_idle && !is_alone {
+                reactor.use_epoll()?;
                 ready!(readable.poll_read_ready(runtime))?.clear_ready();
                 continue;
             }
@@ -191,6 +192,9 @@ impl<'a, T: 'a> Crew<'a, T> {
                 false => begin.elapsed() >= WITHOUT_RUNTIME,
             };
             if is_enough {
+                if is_alone {
+                    reactor.use_poll()?;
+                }
                 // It is asked, and then this goes on.
                 runtime.waker().wake_by_ref();
                 return Poll::Pending;

@@ -41,10 +41,9 @@ pub(crate) struct Names {
     pub(crate) clients: String,
     /// Kinds that are whole turns; others are what a turn consists of.
     pub(crate) turns: Main,
-    /// Gauge: longest of the last 100 turns, in milliseconds.
-    pub(crate) last_100_max: &'static str,
-    /// The same of their net times.
-    pub(crate) net_last_100_max: &'static str,
+    /// Gauges: longest of the last 100 turns, and the same of their net times, in milliseconds; none of
+    /// scripts, whose seconds tell their longest.
+    pub(crate) last_100_max: Option<[&'static str; 2]>,
     /// Counter that adds up the turns' net times, in microseconds.
     pub(crate) net_us: usize,
     /// Counters of turns that took longer than their limit, and that were passed over, where there is a limit.
@@ -136,8 +135,9 @@ impl Clients {
     }
 }
 
-/// Where the clients of a part count that are on one thread.
+/// Where the clients of a part count that are on one thread, in lines of the processors' caches that others do not write to.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(super) struct Lane {
     pub(super) recorder: Recorder,
     pub(super) last_100: Mutex<Last100>,

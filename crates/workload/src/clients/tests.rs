@@ -158,8 +158,7 @@ fn driven_with(
     let names = Names {
         clients: "clients".to_owned(),
         turns: Main::Kind("login".to_owned()),
-        last_100_max: "longest_ms",
-        net_last_100_max: "longest_net_ms",
+        last_100_max: Some(["longest_ms", "longest_net_ms"]),
         net_us: 1,
         late: Some(Late { late: 2, skipped: 3 }),
         turns_of_part: |part| format!("part_{part}"),

@@ -65,8 +65,7 @@ impl Updates {
         Names {
             clients: Parameter::new("workload.tables.clients").to_string(),
             turns: Workload::Tables.main(),
-            last_100_max: tables::LAST_100_MAX,
-            net_last_100_max: tables::NET_LAST_100_MAX,
+            last_100_max: Some([tables::LAST_100_MAX, tables::NET_LAST_100_MAX]),
             net_us: NET_US,
             late: None,
             turns_of_part: tables::target_updates,

@@ -69,6 +69,11 @@ impl Workload for Settings {
         ))
     }
 
+    fn lacks(job: &Job, dialect: &str) -> Option<String> {
+        let dialect = database::Dialect::ALL.into_iter().find(|known| known.name() == dialect)?;
+        super::lacks(job.kind, dialect, job.rows)
+    }
+
     /// One besides the clients.
     fn sessions(job: &Job) -> u32 {
         job.clients + 1

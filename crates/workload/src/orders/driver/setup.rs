@@ -93,8 +93,7 @@ pub(super) async fn prepare(
     let names = Names {
         clients: parameter("n_threads").to_string(),
         turns: Workload::Orders.main(),
-        last_100_max: orders::LAST_100_MAX,
-        net_last_100_max: orders::NET_LAST_100_MAX,
+        last_100_max: Some([orders::LAST_100_MAX, orders::NET_LAST_100_MAX]),
         net_us: NET_US,
         late: None,
         turns_of_part: orders::target_orders,

@@ -91,8 +91,7 @@ fn names() -> Names {
     Names {
         clients: Parameter::new("workload.register.clients").to_string(),
         turns: Workload::Register.main(),
-        last_100_max: register::LAST_100_MAX,
-        net_last_100_max: register::NET_LAST_100_MAX,
+        last_100_max: Some([register::LAST_100_MAX, register::NET_LAST_100_MAX]),
         net_us: NET_US,
         late: None,
         turns_of_part: register::target_operations,

@@ -1,6 +1,7 @@
 //! Drives scripts: clients on load threads, each on a connection of its own.
 
 mod balances;
+mod given;
 mod procedures;
 mod replay;
 mod running;
@@ -93,19 +94,21 @@ async fn drive(
             How::Calls(procedures.map(|made| made.calls.as_slice()).unwrap_or_default())
         }
     };
-    let (scripts, counted, recorded) =
+    let (mut scripts, counted, recorded) =
         sent(program, (how, dialect), (job.pacing.is_open(), job.latency_limit.is_some()));
     let described = unless_stopped(stop, describe(job, lease, recorded));
     let mut setup = described.await.ok_or(TrialError::Interrupted)??;
     let before = unless_stopped(stop, Before::of(job, lease)).await.ok_or(TrialError::Interrupted)??;
     setup.scale = before.as_ref().map(|before| before.scale);
+    let (variables, scale) = (Arc::new(program.names.clone()), setup.scale.unwrap_or(1));
+    given::fold(&mut scripts, (&variables, scale), job, program.parameters.as_ref());
     let running = Arc::new(Running {
         job: job.clone(),
         protocol: how.protocol(),
         lease: lease.clone(),
-        names: Arc::new(program.names.clone()),
+        names: variables,
         scripts,
-        scale: setup.scale.unwrap_or(1),
+        scale,
         parameters: program.parameters.clone(),
         next_row: AtomicUsize::new(0),
         told: Mutex::new(Told::default()),
@@ -135,8 +138,7 @@ fn names(job: &Job) -> Names {
     Names {
         clients: Parameter::new("workload.script.clients").to_string(),
         turns: Workload::Script.main(),
-        last_100_max: script::LAST_100_MAX,
-        net_last_100_max: script::NET_LAST_100_MAX,
+        last_100_max: None,
         net_us: NET_US,
         late: job.latency_limit.map(|_| LATE),
         turns_of_part: script::target_transactions,

@@ -11,6 +11,7 @@ use load::{Completed, lock};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::given::{default_seed, of_client};
 use super::running::{FAILED, RETRY, Running, Sent, SentStatement, TRANSACTION, UNMET};
 use crate::clients::{Client, Counting, Done, Place};
 use crate::script::language::{self, Chance, Command, Statement, Step, Variables, Wrong, as_expected};
@@ -71,8 +72,8 @@ impl Client for User {
         let seed = running.job.seed ^ u64::from(place.client).wrapping_add(1).rotate_left(17);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let draw = Xoshiro256PlusPlus::seed_from_u64(random.next_u64());
-        let variables = variables(&running, place.client);
-        let chance = Chance { default_seed: default_seed(&running), random };
+        let variables = of_client(&running.job, (&running.names, running.scale), place.client);
+        let chance = Chance { default_seed: default_seed(&running.job), random };
         let ends = vec![false; running.scripts.len()];
         Ok(Self {
             running,
@@ -131,36 +132,6 @@ impl Running {
     async fn session(&self) -> Result<Session, Error> {
         Ok(self.lease.session().await?.without_limit())
     }
-}
-
-/// What hashes and permutations are made with: what is defined, or the seed of the load.
-fn default_seed(running: &Running) -> i64 {
-    let defined = running.job.defined.iter().find(|defined| defined.name == "default_seed");
-    let defined = defined.and_then(|defined| defined.value.trim().parse().ok());
-    defined.unwrap_or(running.job.seed.cast_signed())
-}
-
-/// What a client knows before its first script.
-fn variables(running: &Running, client: u32) -> Variables {
-    let mut variables = Variables::new(Arc::clone(&running.names));
-    let seed = running.job.seed.cast_signed();
-    let given = [
-        ("client_id", i64::from(client)),
-        ("random_seed", seed),
-        ("default_seed", seed),
-        ("scale", running.scale.into()),
-    ];
-    for (name, value) in given {
-        if let Some(variable) = running.names.find(name) {
-            variables.set(variable, language::Value::Integer(value));
-        }
-    }
-    for defined in &running.job.defined {
-        if let Some(variable) = running.names.find(&defined.name) {
-            variables.set(variable, language::Value::Text(defined.value.clone()));
-        }
-    }
-    variables
 }
 
 /// The script at a place of all weights together.

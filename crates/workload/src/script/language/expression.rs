@@ -3,6 +3,8 @@
 //! An expression is a list of nodes that name their parts by index, so that neither its depth nor its length makes a stored one
 //! deep. Evaluation allocates for a mistake only.
 
+use rand_core::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::chance::Chance;
@@ -76,6 +78,25 @@ impl Expression {
         self.scalar(variables, chance).map(Scalar::is_true)
     }
 
+    /// The same where these variables keep the values that they have here: what can be worked out now is not worked out each time. What
+    /// is wrong stays as it is, and is told when it is asked for.
+    #[must_use]
+    pub(super) fn folded(&self, fixed: &Variables) -> Self {
+        let mut nodes = self.nodes.clone();
+        // Nobody draws.
+        let mut chance = Chance { random: Xoshiro256PlusPlus::seed_from_u64(0), default_seed: 0 };
+        for at in 0..nodes.len() {
+            // Functions are left as they are: some draw, and ask for a seed.
+            let is_known = !matches!(nodes[at], Node::Call(..))
+                && nodes[at].parts().all(|part| matches!(nodes[part], Node::Constant(_)));
+            let mut evaluation = Evaluation { nodes: &nodes, variables: fixed, chance: &mut chance };
+            if is_known && let Ok(known) = evaluation.at(at) {
+                nodes[at] = Node::Constant(known);
+            }
+        }
+        Self::of(nodes)
+    }
+
     fn scalar(&self, variables: &Variables, chance: &mut Chance) -> Result<Scalar, Wrong> {
         Evaluation { nodes: &self.nodes, variables, chance }.at(self.nodes.len() - 1)
     }
@@ -144,10 +165,10 @@ impl Evaluation<'_> {
             Node::Constant(scalar) => Ok(*scalar),
             Node::Variable(variable) => self.variables.scalar(*variable),
             Node::Operation(operator, left, right) => {
-                let left = self.at(*left)?;
-                operator.apply(left, self.at(*right)?)
+                let left = self.operand(*left)?;
+                operator.apply(left, self.operand(*right)?)
             }
-            Node::Not(of) => match self.at(*of)? {
+            Node::Not(of) => match self.operand(*of)? {
                 Scalar::Null => Ok(Scalar::Null),
                 of @ (Scalar::Boolean(_) | Scalar::Integer(_) | Scalar::Double(_)) => {
                     Ok(Scalar::Boolean(!of.boolean()?))
@@ -157,7 +178,7 @@ impl Evaluation<'_> {
             Node::Or(left, right) => self.logical(*left, *right, true),
             Node::Is { of, truth, negated } => {
                 let wanted = truth.map_or(Scalar::Null, Scalar::Boolean);
-                Ok(Scalar::Boolean((self.at(*of)? == wanted) != *negated))
+                Ok(Scalar::Boolean((self.operand(*of)? == wanted) != *negated))
             }
             Node::Case { branches, otherwise } => self.case(branches, *otherwise),
             Node::Call(Function::Extreme(extreme), arguments) => self.extreme(*extreme, arguments),
@@ -165,13 +186,20 @@ impl Evaluation<'_> {
         }
     }
 
+    /// What is there already needs no evaluation of its own.
+    #[inline]
+    fn operand(&mut self, index: usize) -> Result<Scalar, Wrong> {
+        let Node::Constant(scalar) = &self.nodes[index] else { return self.at(index) };
+        Ok(*scalar)
+    }
+
     /// AND or OR: the second operand is left out where the first decides.
     fn logical(&mut self, left: usize, right: usize, decides: bool) -> Result<Scalar, Wrong> {
-        let left = self.at(left)?;
+        let left = self.operand(left)?;
         if left == Scalar::Null || left.boolean()? == decides {
             return Ok(left);
         }
-        let right = self.at(right)?;
+        let right = self.operand(right)?;
         if right != Scalar::Null {
             right.boolean()?;
         }
@@ -180,18 +208,18 @@ impl Evaluation<'_> {
 
     fn case(&mut self, branches: &[(usize, usize)], otherwise: Option<usize>) -> Result<Scalar, Wrong> {
         for (condition, value) in branches {
-            if self.at(*condition)?.is_true() {
-                return self.at(*value);
+            if self.operand(*condition)?.is_true() {
+                return self.operand(*value);
             }
         }
-        otherwise.map_or(Ok(Scalar::Null), |value| self.at(value))
+        otherwise.map_or(Ok(Scalar::Null), |value| self.operand(value))
     }
 
     /// Of any number of arguments, at least one. The first is compared with itself, which tells whether it is a number.
     fn extreme(&mut self, extreme: Extreme, arguments: &[usize]) -> Result<Scalar, Wrong> {
         let mut best = None;
         for &argument in arguments {
-            let next = self.at(argument)?;
+            let next = self.operand(argument)?;
             best = Some(extreme.of(best.unwrap_or(next), next)?);
         }
         Ok(best.unwrap_or(Scalar::Null))
@@ -200,7 +228,7 @@ impl Evaluation<'_> {
     fn call(&mut self, function: Function, arguments: &[usize]) -> Result<Scalar, Wrong> {
         let mut values = [Scalar::Null; ARGUMENTS_MAX];
         for (value, &argument) in values.iter_mut().zip(arguments) {
-            *value = self.at(argument)?;
+            *value = self.operand(argument)?;
         }
         function.call(&values[..arguments.len()], self.chance)
     }

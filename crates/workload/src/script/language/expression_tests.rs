@@ -34,8 +34,19 @@ fn value(text: &str) -> Result<String, String> {
             variables.set(variable, Value::Text(text.to_owned()));
         }
     }
-    let mut chance = Chance { random: Xoshiro256PlusPlus::seed_from_u64(1), default_seed: 5432 };
-    let value = expression.value(&variables, &mut chance).map_err(|wrong| wrong.to_string())?;
+    let come_to = |expression: &Expression| {
+        let mut chance = Chance { random: Xoshiro256PlusPlus::seed_from_u64(1), default_seed: 5432 };
+        expression.value(&variables, &mut chance).map_err(|wrong| wrong.to_string())
+    };
+    let value = come_to(&expression);
+    let mut five = Variables::new(Arc::new(names.clone()));
+    names.find("five").into_iter().for_each(|variable| five.set(variable, Value::Integer(5)));
+    for fixed in [&variables, &five] {
+        let folded = come_to(&expression.folded(fixed));
+        // Not a number is not even itself.
+        assert_eq!(format!("{folded:?}"), format!("{value:?}"), "{text}");
+    }
+    let value = value?;
     Ok(match &value {
         Value::Null => "null".to_owned(),
         Value::Boolean(_) => format!("boolean {value}"),
@@ -43,6 +54,18 @@ fn value(text: &str) -> Result<String, String> {
         Value::Double(_) => format!("double {value}"),
         Value::Text(_) => format!("text {value}"),
     })
+}
+
+#[test]
+fn what_is_fixed_is_worked_out_once() {
+    let mut names = Names::default();
+    let expression =
+        Expression::read("random(1, 100000 * :scale) + :other + 1 / (:scale - 10)", &mut names).unwrap();
+    let mut fixed = Variables::new(Arc::new(names.clone()));
+    fixed.set(names.find("scale").unwrap(), Value::Text("10".to_owned()));
+    let constants = |of: &Expression| format!("{:?}", of.nodes()).matches("Constant").count();
+    // The variable where it stands twice, the product and the difference; what is divided by that is told each time.
+    assert_eq!((constants(&expression), constants(&expression.folded(&fixed))), (4, 8));
 }
 
 fn assert_values(table: &[(&str, &str)]) {

@@ -125,6 +125,37 @@ impl Script {
             .map(|(line, words)| Mistake { file: name.to_owned(), line, words })
             .collect())
     }
+
+    /// Whether a command may give a variable of this name another value.
+    #[must_use]
+    pub(crate) fn changes(&self, variable: usize, name: &str) -> bool {
+        self.commands.iter().any(|command| match &command.step {
+            Step::Set { variable: set, .. } => *set == variable,
+            // What its columns are called, the server says.
+            Step::Sql(statement) => {
+                statement.then.as_ref().is_some_and(|into| name.starts_with(&into.prefix))
+            }
+            Step::Sleep { .. }
+            | Step::Branch { .. }
+            | Step::Jump(_)
+            | Step::StartPipeline
+            | Step::SyncPipeline
+            | Step::EndPipeline
+            | Step::Expect { .. } => false,
+        })
+    }
+
+    /// Works out what expressions, or parts of them, come to that ask for nothing but these variables, which keep their values.
+    pub(crate) fn fold(&mut self, fixed: &Variables) {
+        for Command { step, .. } in &mut self.commands {
+            if let Step::Set { expression, .. }
+            | Step::Branch { condition: expression, .. }
+            | Step::Expect { expression, .. } = step
+            {
+                *expression = expression.folded(fixed);
+            }
+        }
+    }
 }
 
 struct Reader<'text, 'names> {

@@ -174,6 +174,19 @@ fn results_go_into_variables_and_branches_follow_them() {
     assert_eq!(rows(&url, "SELECT n FROM t WHERE id < 3 ORDER BY id"), [[Value::I64(10)], [Value::I64(0)]]);
 }
 
+/// What is the same each time is worked out before; what a script changes, be it by what it reads, is not.
+#[test]
+fn a_variable_that_was_defined_may_change() {
+    let (_directory, url) = file();
+    let script = "\\set base :base + :step * 2\nUPDATE t SET n = :base WHERE id = 1;\n\\set last :row_n + 0\n\
+        UPDATE t SET n = :last WHERE id = 2;\nSELECT n FROM t WHERE id = 1 \\gset row_\n";
+    let ran = ran(&url, &[script], "define = [\"base=5\", \"step=1\", \"row_n=5\"]");
+    let done = ran.count("transaction") as i64;
+    assert!(done > 1 && ran.outcome.stopped.is_empty(), "{:?}", ran.outcome);
+    let wanted = [[Value::I64(5 + 2 * done)], [Value::I64(5 + 2 * (done - 1))]];
+    assert_eq!(rows(&url, "SELECT n FROM t WHERE id < 3 ORDER BY id"), wanted);
+}
+
 #[test]
 fn what_is_expected_and_not_found_is_a_failed_transaction_with_its_place() {
     let (_directory, url) = file();
@@ -256,7 +269,7 @@ fn each_transaction_takes_a_row_of_the_file() {
     let (directory, url) = file();
     let users = directory.path().join("users.csv");
     std::fs::write(&users, "id,by\n1,1\n2,10\n3,100\n").unwrap();
-    let add = "UPDATE t SET n = n + :by WHERE id = :id;\n";
+    let add = "\\set more 1 * :by\nUPDATE t SET n = n + :more WHERE id = :id;\n";
     let sums = || -> Vec<i64> {
         let rows = rows(&url, "SELECT n FROM t WHERE id <= 3 ORDER BY id");
         rows.iter().filter_map(|row| row[0].integer()).collect()
