@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use report::format;
-use study::{Needs, Plan, Study};
+use study::{Needs, Plan, Study, WantedDatabase};
 
 /// Of the memory that a machine is sold with, the system keeps some to itself.
 const MEMORY_SHARE_MIN: f64 = 0.95;
@@ -34,7 +34,26 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
         }));
     }
     lacks.extend(same_file_system(plan));
+    lacks.extend(left_out(plan));
     lacks
+}
+
+/// Trials that a database has no tables for, as its dialect tells already; what a server lacks besides is known when it runs.
+fn left_out(plan: &Plan) -> Vec<String> {
+    let mut by_reason: Vec<(String, usize)> = Vec::new();
+    for trial in &plan.trials {
+        let databases = trial.databases();
+        let why = |database: &WantedDatabase| trial.work.any().lacks(database.url.engine().dialect().name());
+        let Some(reason) = databases.iter().find_map(why) else { continue };
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => by_reason.push((reason, 1)),
+        }
+    }
+    let all = plan.trials.len();
+    let sentence =
+        |(reason, count)| format!("{count} of {all} trials are left out, and take no time: {reason}");
+    by_reason.into_iter().map(sentence).collect()
 }
 
 /// Directories on this machine that the study writes to.

@@ -45,7 +45,28 @@ struct Room {
 /// A sentence for each place that is not what it seems.
 pub(crate) fn remarks(study: &Study, plan: &Plan, servers: &[StartedServer]) -> Vec<String> {
     let writes = |server: &StartedServer| commands::least_written(study, plan, &server.name);
-    told(servers, &copies(plan), &writes, &room)
+    let mut remarks = told(servers, &copies(plan), &writes, &room);
+    remarks.extend(on_one_file_system(servers));
+    remarks
+}
+
+/// Places of one server's data that trials compare, and that lie on one file system. A path that is given twice is meant so.
+fn on_one_file_system(servers: &[StartedServer]) -> Vec<String> {
+    let mut by_mount: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for server in servers {
+        let volume = server.places.get(DATA).and_then(|volume| Some((volume, volume.mount.known()?)));
+        if let Some((volume, mount)) = volume {
+            by_mount.entry((&server.name, mount)).or_default().insert(&volume.path);
+        }
+    }
+    let several = by_mount.into_iter().filter(|(_, paths)| paths.len() > 1);
+    let sentence = |((name, _), paths): ((&str, &str), BTreeSet<&str>)| {
+        let paths = paths.into_iter().collect::<Vec<&str>>().join(" and ");
+        format!(
+            "{paths}, where data of the server {name} would lie, are on one file system: no difference between them is to be expected"
+        )
+    };
+    several.map(sentence).collect()
 }
 
 /// Names of the servers whose files are there twice.
@@ -186,6 +207,25 @@ mod tests {
             twice.len() == 1 && twice[0].starts_with("data of 3 servers (pg-1 to pg-3) would lie in"),
             "{twice:?}"
         );
+    }
+
+    /// Slow and fast storage were two directories of one disk, and a plan that compares them said nothing.
+    #[test]
+    fn places_that_are_compared_on_one_file_system_are_told() {
+        let server = |name: &str, path: &str, mount: &str| {
+            let mut volume = volume(path, "ext4", "vda");
+            volume.mount = Reading::Known(mount.to_owned());
+            let places = BTreeMap::from([("data".to_owned(), volume)]);
+            StartedServer { name: name.to_owned(), places, ..StartedServer::default() }
+        };
+        let told =
+            on_one_file_system(&[server("pg", "/a", "/"), server("pg", "/b", "/"), server("pg", "/a", "/")]);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("/a and /b, where data of the server pg would lie, are on one file system")
+        );
+        let apart = [server("pg", "/a", "/"), server("pg", "/b", "/b"), server("other", "/c", "/")];
+        assert_eq!(on_one_file_system(&apart), Vec::<String>::new());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is shown while a study runs, on stderr: a live line a test on a terminal, else a plain line every ten seconds.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -253,8 +254,8 @@ impl Progress {
 
 fn rate_and_p99(workload: Workload, window: &Window) -> String {
     let operations = window.operations();
-    let p99 = operations.latency().percentile_us(99.0).map_or_else(|| "–".to_owned(), format::latency);
-    format!("{}, p99 {p99}", report::rate_text(workload, window))
+    let p99 = operations.latency().percentile_us(99.0).map(|us| format!("p99 {}", format::latency(us)));
+    format!("{}{}", report::rate_text(workload, window), comma(&p99.unwrap_or_default()))
 }
 
 /// What follows something else in a line; nothing of nothing.
@@ -275,8 +276,18 @@ fn of(number: u32, trials: Option<usize>) -> String {
     trials.map_or_else(|| number.to_string(), |trials| format!("{number}/{trials}"))
 }
 
+/// Levels of a trial as ` key=level`, but for those that its name tells: that of a combination without another one is made of them.
+pub(crate) fn levels_beside(name: &str, levels: &BTreeMap<String, String>) -> String {
+    let is_told = |key: &str, level: &str| {
+        let told = format!("{} {level}", report::axis_words(key));
+        name.split(", ").any(|part| part == told)
+    };
+    let beside = levels.iter().filter(|(key, level)| !is_told(key, level));
+    beside.map(|(key, level)| format!(" {key}={level}")).collect()
+}
+
 fn label(trial: &TrialRecord, trials: Option<usize>) -> String {
-    let levels: String = trial.levels.iter().map(|(key, level)| format!(" {key}={level}")).collect();
+    let levels = levels_beside(&trial.name, &trial.levels);
     let block = if trial.block > 1 { format!(" #{}", trial.block) } else { String::new() };
     let step = trial.search.map_or_else(String::new, |step| match step {
         SearchStep::Probe { rate_per_s } => format!(" at {}/s", format::figure(rate_per_s)),
@@ -300,6 +311,26 @@ fn pending(interval: &Interval) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `… , arrivals none, memory 96MiB arrivals=none memory=96MiB` named each level twice.
+    #[test]
+    fn a_level_that_a_name_tells_is_not_told_beside_it() {
+        let levels = |levels: &[(&str, &str)]| {
+            levels.iter().map(|(key, level)| ((*key).to_owned(), (*level).to_owned())).collect()
+        };
+        let beside = |name: &str, of: &[(&str, &str)]| levels_beside(name, &levels(of));
+        let both = [("arrivals", "none"), ("read_iops", "800")];
+        assert_eq!(beside("20000 messages, arrivals none, read iops 800", &both), "");
+        assert_eq!(beside("20000 messages, read iops 8001", &both), " arrivals=none read_iops=800");
+        assert_eq!(beside("in memory", &both[..1]), " arrivals=none");
+    }
+
+    #[test]
+    fn of_too_few_for_a_p99_none_is_told() {
+        let nothing = Window::new(Workload::Historian.main());
+        let told = rate_and_p99(Workload::Historian, &nothing);
+        assert!(told.contains("/s") && !told.contains("p99") && !told.ends_with(", "), "{told}");
+    }
 
     /// A database was away for a minute, and the live line said `0 records/s` alone.
     #[test]

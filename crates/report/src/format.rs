@@ -194,10 +194,15 @@ const NAMED: usize = 6;
 
 /// `a, b and 3 more`: the first few, then how many there are.
 pub(crate) fn listed<T: AsRef<str>>(items: &[T]) -> String {
+    listed_by(", ", items)
+}
+
+/// The same of items that have commas of their own, by what stands between two of them.
+pub(crate) fn listed_by<T: AsRef<str>>(between: &str, items: &[T]) -> String {
     let named: Vec<&str> = items.iter().take(NAMED).map(AsRef::as_ref).collect();
     match items.len() {
-        count if count > NAMED => format!("{} and {} more", named.join(", "), count - NAMED),
-        _ => named.join(", "),
+        count if count > NAMED => format!("{} and {} more", named.join(between), count - NAMED),
+        _ => named.join(between),
     }
 }
 

@@ -63,7 +63,7 @@ pub use compare::{
 pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,
     PointValues, PublishedSource, PublishedValue, Quantity, RunInterval, Scatter, StudyComparison,
-    StudyLooks, ThresholdResult,
+    StudyLooks, ThresholdResult, axis_words,
 };
 pub use configuration::Configuration;
 pub use disk::{

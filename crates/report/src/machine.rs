@@ -88,16 +88,18 @@ pub(crate) fn during<'a>(resources: &'a [Resources], window: &[&Sample]) -> Vec<
 
 pub(crate) fn machine_of(
     during: &[&Resources],
-    operations: u64,
+    (operations, measured_s): (u64, f64),
     generator: Generator,
     setup: Option<&Setup>,
 ) -> Machine {
     let servers = setup.map_or(Servers::Unseen, |setup| Servers::of(setup, during));
     let read = || during.iter().filter_map(|r| Some((r.machine.as_ref()?, r.length_s)));
-    let busy_s: f64 = read().map(|(load, length_s)| load.cpu_busy_share.iter().sum::<f64>() * length_s).sum();
+    // Readings begin and end when they like: their mean is that of the window, their sum is not.
+    let busy_cores = weighted_mean(read().map(|(load, s)| (load.cpu_busy_share.iter().sum::<f64>(), s)));
     let busy = |load: &MachineLoad| stats::mean(&load.cpu_busy_share).unwrap_or(0.0);
     let busy_share = weighted_mean(read().map(|(load, s)| (busy(load), s)));
-    let busy_us = (operations > 0 && busy_s > 0.0).then(|| busy_s * 1e6 / operations as f64);
+    let busy_us = busy_cores.filter(|&cores| cores > 0.0 && operations > 0);
+    let busy_us = busy_us.map(|cores| cores * measured_s * 1e6 / operations as f64);
     let devices = devices_of(during);
     let own_share = weighted_mean(read().filter_map(|(load, s)| Some((load.cpu_own_share?, s))));
     let steal_share = weighted_mean(read().map(|(load, s)| (load.cpu_steal_share, s)));
@@ -190,4 +192,24 @@ pub(crate) fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
         Some(Part { name: name.clone(), mean })
     };
     read.into_iter().filter_map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Report;
+    use crate::fixture::{self, Made};
+
+    /// A single reading of a second, of which the reports after the first took a third, tripled the CPU time of each.
+    #[test]
+    fn cpu_time_of_an_operation_is_of_the_window_and_not_of_all_that_was_read() {
+        let cpu_us = |read: &dyn Fn(&Resources) -> bool| {
+            let mut trial = Made::read("read").rate(1_000.0, 700.0).trial(1);
+            trial.resources.retain(read);
+            Report::of(&fixture::study("disk", vec![trial])).trials[0].machine.cpu_us_per_operation.unwrap()
+        };
+        let whole = cpu_us(&|_| true);
+        let begin = cpu_us(&|read| read.end_s < 6.5);
+        assert!(whole > 0.0 && (begin / whole - 1.0).abs() < 1e-9, "{begin} and {whole}");
+    }
 }

@@ -4,6 +4,7 @@
 
 use record::{Command, Lines, Mention, Parameter, State, shown};
 
+use crate::comparison::THRESHOLD;
 use crate::format;
 use crate::inspect::Inspection;
 use crate::limit;
@@ -401,6 +402,10 @@ fn next(report: &Report, trust: Trust) -> Option<String> {
 
 /// What a warning asks for, which stands at its end.
 fn remedy(warning: &Verdict) -> Option<String> {
+    // A threshold that is not decided ends with its figures.
+    if warning.rule == THRESHOLD {
+        return None;
+    }
     let (before, last) = warning.sentence.rsplit_once("; ")?;
     if warning.rule != outcome::ENDED_EARLY {
         return Some(last.to_owned());

@@ -179,6 +179,20 @@ fn what_is_left_out_of_a_first_screen_is_named_and_counted() {
     assert_eq!(doubts_in_brief(&fine), Vec::<String>::new());
 }
 
+/// The next step was the last figure of a threshold: "memory 192MiB over memory 256MiB: +2.15 % (−54.8 to +29.5 %)".
+#[test]
+fn the_figures_of_an_undecided_threshold_are_no_next_step() {
+    let next_after = |rule: &str| {
+        let mut report = Report::of(&fixture::study("check", disks()));
+        let says =
+            "Whether it holds is not decided: A over B: +2 % (−5 to +9 %); C over D: +3 % (−5 to +9 %)";
+        report.verdicts = vec![Verdict::new(Level::Warning, rule, says.to_owned())];
+        Summary::of(&report).next.unwrap()
+    };
+    let (next, of_another_rule) = (next_after(crate::comparison::THRESHOLD), next_after("steal"));
+    assert!(!next.contains('%') && of_another_rule.contains("C over D"), "{next} and {of_another_rule}");
+}
+
 /// What a terminal of 80 columns and 24 lines shows without scrolling, whatever was measured.
 #[test]
 fn every_first_screen_has_at_most_fifteen_lines_of_eighty_columns() {

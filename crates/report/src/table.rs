@@ -121,7 +121,7 @@ pub(crate) fn level_keys<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<Str
 }
 
 pub(crate) fn level_columns(keys: &[String]) -> impl Iterator<Item = Column> + '_ {
-    keys.iter().map(|key| Column::number(key.rsplit('.').next().unwrap_or(key).replace('_', " ")))
+    keys.iter().map(|key| Column::number(crate::axis_words(key)))
 }
 
 /// The level of each axis; nothing in the rows of parts.

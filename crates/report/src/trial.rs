@@ -195,7 +195,7 @@ impl Trial {
         let rate_per_s = around(per_s, mean_rate.and_then(supported));
         let alone = generator_of(&window, operations, setup.as_ref(), cores);
         let (generator, during) = (alone.beside(per_s, whole.pauses()), during(&measured.resources, &window));
-        let machine = machine_of(&during, operations, generator, setup.as_ref());
+        let machine = machine_of(&during, (operations, measured_s), generator, setup.as_ref());
         Self {
             number: record.number,
             name: record.name.clone(),

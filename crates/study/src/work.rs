@@ -164,6 +164,9 @@ pub trait AnyWork {
     /// What takes time besides its phases.
     fn besides(&self) -> Option<String>;
 
+    /// Why it is left out on a database of this dialect.
+    fn lacks(&self, dialect: &str) -> Option<String>;
+
     /// Whether it goes on while its database is broken on purpose.
     fn endures_faults(&self) -> bool;
 
@@ -239,6 +242,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn besides(&self) -> Option<String> {
         W::besides(&self.job)
+    }
+
+    fn lacks(&self, dialect: &str) -> Option<String> {
+        W::lacks(&self.job, dialect)
     }
 
     fn endures_faults(&self) -> bool {

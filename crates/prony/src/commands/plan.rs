@@ -12,6 +12,7 @@ use crate::arguments::Format;
 use crate::exit::{Exit, Failure};
 use crate::lacks::lacks;
 use crate::placement;
+use crate::progress::levels_beside;
 use crate::session::{self, Surveyed};
 use crate::terminal;
 
@@ -302,16 +303,14 @@ fn trials(study: &Study, plan: &Plan) -> Vec<String> {
     let listed = || plan.trials.iter().filter(|trial| !rounds || trial.planned.block == 1);
     let width = name_width(listed().map(|trial| trial.planned.name.as_str()));
     for trial in listed() {
-        let levels: Vec<String> =
-            trial.planned.levels.iter().map(|(key, level)| format!("{key}={level}")).collect();
+        let levels = levels_beside(&trial.planned.name, &trial.planned.levels);
         let line = trial.work.any().line();
         let name = report::wrapped(&record::shown(&trial.planned.name), width);
         let (first, rest) = name.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         lines.push(format!(
-            "{:>5}  {first:<width$} {line} {:>6} {}{}",
+            "{:>5}  {first:<width$} {line} {:>6}{levels}{}",
             trial.planned.number,
             trial.work.any().phases().measure.to_string(),
-            levels.join(" "),
             if trial.planned.aa { "  the reference once more" } else { "" }
         ));
         lines.extend(rest.iter().map(|more| format!("{:>5}  {more}", "")));

@@ -44,7 +44,7 @@ fn kept(report: &Value) -> u64 {
 }
 
 const RATE: &str = "1000";
-const LOAD: [&str; 9] = ["--rate", RATE, "--tags", "50", "--warm-up", "0s", "--duration", "2s", "--json"];
+const LOAD: [&str; 9] = ["--rate", RATE, "--tags", "50", "--warm-up", "0s", "--duration", "8s", "--json"];
 
 #[test]
 fn a_historian_writes_by_every_method() {
@@ -64,7 +64,7 @@ fn a_historian_writes_by_every_method() {
             vec!["historian", "--target", &url, "--database", &database, "--write-method", method];
         arguments.extend(LOAD.map(|word| if word == RATE { rate } else { word }));
         let outcome = bench.run(&arguments);
-        // How much it keeps up with depends on what else the machine does.
+        // How much it keeps up with depends on what else the machine does: it has time for many times as much.
         assert!(kept(&outcome.json()) > least, "{method}");
         let trial = trial(&bench);
         assert_eq!(trial["outcome"]["outages"], Value::Array(Vec::new()), "{method}");
@@ -88,7 +88,7 @@ fn a_connection_string_is_a_target_and_its_password_a_secret() {
         "Server=tcp:127.0.0.1,{port};Database=master;User Id=prony;Password={{Hush-77}};Encrypt=Optional"
     );
     let mut arguments = vec!["historian", "--target", &target, "--database", "prony_string"];
-    arguments.extend(LOAD);
+    arguments.extend(LOAD.map(|word| if word == "8s" { "2s" } else { word }));
     let outcome = bench.run(&arguments);
     assert!(kept(&outcome.json()) > 50);
     assert!(!outcome.stdout.contains("Hush-77") && !outcome.stderr.contains("Hush-77"), "{}", outcome.stderr);

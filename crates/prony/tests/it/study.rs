@@ -520,6 +520,29 @@ fn published_studies_are_listed_and_shown() {
     }
 }
 
+/// Its plan told of twelve trials and their time; eight of them were left out, as was known from the engine alone.
+#[test]
+fn a_plan_tells_which_trials_its_engine_has_no_tables_for() {
+    let bench = Workbench::new();
+    fs::create_dir(bench.path("data")).unwrap();
+    let plan = |engine: &str| {
+        let engine = format!("engine={engine}");
+        let places = ["--place", "data=data", "--place", &engine];
+        let arguments = [&["study", "plan", "primequest-columnstore", "--quick"], &places[..]].concat();
+        bench.run(&arguments).ended_with(0).stdout
+    };
+    let of_postgres = plan("postgres");
+    for sentence in [
+        "2 of 12 trials are left out, and take no time: PostgreSQL has no archive tables",
+        "2 of 12 trials are left out, and take no time: PostgreSQL has no clustered tables: CLUSTER puts",
+    ] {
+        assert!(of_postgres.contains(sentence), "{of_postgres}");
+    }
+    assert_eq!(of_postgres.matches("are left out").count(), 4, "{of_postgres}");
+    let of_mariadb = plan("mariadb");
+    assert!(of_mariadb.contains("rows of InnoDB always lie in their primary key"), "{of_mariadb}");
+}
+
 /// Runs a published study tiny, and gives what it prints.
 fn tiny(bench: &Workbench, name: &str, more: &[&str]) -> String {
     let outcome = bench.run(&[&["study", "run", name, "--quick"], more].concat());

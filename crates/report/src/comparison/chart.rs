@@ -261,7 +261,8 @@ fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSerie
         parts.push(format!("Shaded: the jump, {} %.", format::points(jump.change * 100.0)));
     }
     if let Some(place) = series.sweet_spot {
-        let at_most = if series.sweet_spot_lowest == Some(place) { "" } else { "at most " };
+        let is_it = series.sweet_spot_lowest == Some(place) && place > 0;
+        let at_most = if is_it { "" } else { "at most " };
         parts.push(format!("Ring: the sweet spot, {at_most}{}.", axis.levels[place]));
     }
     parts.join(" ")
@@ -325,10 +326,11 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
         bars.iter().map(|(level, gain, _)| format!("{}: {}, {}", level.text, change(gain), gain.words));
     let description = describe.collect::<Vec<String>>().join("; ");
     let title = title(comparison, axis, series, "gain");
+    let texts = bar_texts(&bars.iter().map(|(level, gain, _)| (level.text, *gain)).collect::<Vec<_>>());
     let svg = svg((WIDTH, height), &title, &description, |canvas| {
         x.draw(canvas, &frame);
-        for (index, (level, gain, _)) in bars.iter().enumerate() {
-            bar(canvas, &x, level.text, gain, frame.top + index as f64 * ROW);
+        for (index, ((_, gain, _), text)) in bars.iter().zip(&texts).enumerate() {
+            bar(canvas, &x, text, gain, frame.top + index as f64 * ROW);
         }
     });
     let left_out = if more > 0 {
@@ -379,17 +381,11 @@ fn all_changes(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Change>
     gains.filter_map(Gain::change).collect()
 }
 
-fn bar(canvas: &mut Canvas<'_>, x: &GainAxis, level: &str, gain: &Gain, top: f64) {
+fn bar(canvas: &mut Canvas<'_>, x: &GainAxis, text: &str, gain: &Gain, top: f64) {
     let Some(told) = gain.change() else { return };
     let place = |gain_pct: f64| x.at(&told, gain_pct);
     let ink = judged_ink(gain, Ink::Axis);
-    let text = format!(
-        "{}: {}, {}",
-        shortened(level, &[change(gain), gain.words.clone()]),
-        change(gain),
-        gain.words
-    );
-    canvas.text(Ink::Text, Side::Right, (x.axis.scale.from, top + TEXT * 0.6), &text);
+    canvas.text(Ink::Text, Side::Right, (x.axis.scale.from, top + TEXT * 0.6), text);
     let (zero, at, y) = (x.none(), place(told.gain_pct), top + 25.0);
     canvas.line(Ink::Axis, 1.5, (zero, y - 10.0), (zero, y + 10.0));
     canvas.rectangle(ink, 0.55, (zero.min(at), y - 6.0), (zero.max(at), y + 6.0));
@@ -399,6 +395,29 @@ fn bar(canvas: &mut Canvas<'_>, x: &GainAxis, level: &str, gain: &Gain, top: f64
             canvas.line(Ink::Text, 1.5, (place(end), y - 4.0), (place(end), y + 4.0));
         }
     }
+}
+
+/// What stands above the bars. The interval is drawn, and the verdict is in the table: both give way where a name needs their room, since
+/// of two names that are cut nobody knows which is which.
+fn bar_texts(bars: &[(&str, &Gain)]) -> Vec<String> {
+    let has_room =
+        |form: &usize| bars.iter().all(|(name, gain)| shortened(name, &behind(gain)[*form]) == **name);
+    let form = (0..BAR_FORMS).find(has_room).unwrap_or(BAR_FORMS - 1);
+    let text = |(name, gain): &(&str, &Gain)| {
+        let behind = &behind(gain)[form];
+        format!("{}: {}", shortened(name, behind), behind.join(", "))
+    };
+    bars.iter().map(text).collect()
+}
+
+/// Ways to tell a gain above its bar.
+const BAR_FORMS: usize = 3;
+
+/// What stands behind a name, the longest first.
+fn behind(gain: &Gain) -> [Vec<String>; BAR_FORMS] {
+    let told = change(gain);
+    let alone = told.split(" (").next().unwrap_or_default().to_owned();
+    [vec![told, gain.words.clone()], vec![alone.clone(), gain.words.clone()], vec![alone]]
 }
 
 /// As much of a name as leaves room for what stands behind it.

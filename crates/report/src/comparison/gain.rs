@@ -187,7 +187,11 @@ impl<'a> Pairs<'a> {
             high_pct: ends.map(|(a, b)| a.max(b)),
             effect,
             judged: None,
-            words: none_because(&pairs, single.is_some()).to_owned(),
+            words: match self.grid.rows[index].is_left_out() {
+                true => "left out",
+                false => none_because(&pairs, single.is_some()),
+            }
+            .to_owned(),
             sense: Sense::of(self.metric.better, self.metric.unit),
             is_of_held_rate: false,
         })

@@ -45,6 +45,7 @@ pub(crate) use grid::{Cell, Grid, Key};
 pub use level::Quantity;
 pub use looks::{Ended, StudyLooks};
 pub use noise::{NoiseFloor, Scatter};
+pub(crate) use sentence::THRESHOLD;
 pub(crate) use threshold::{Figure, decided};
 pub use threshold::{Outcome, ThresholdResult};
 
@@ -367,8 +368,9 @@ pub(crate) fn combination(key: &Key) -> String {
     if label.is_empty() { "the only combination".to_owned() } else { label }
 }
 
-/// `flush rows` of `flush_rows`.
-pub(crate) fn axis_words(name: &str) -> String {
+/// `flush rows` of `flush_rows`: how a level's axis is called wherever names are made of levels.
+#[must_use]
+pub fn axis_words(name: &str) -> String {
     name.rsplit('.').next().unwrap_or(name).replace('_', " ")
 }
 

@@ -62,21 +62,24 @@ pub(crate) fn replaces(report: &Report, verdict: &Verdict) -> bool {
     report.comparison.is_some() && replaced().any(|rule| *rule == verdict.rule)
 }
 
+/// The rule of what became of thresholds.
+pub(crate) const THRESHOLD: &str = "threshold";
+
 fn thresholds(judged: &[ThresholdResult]) -> Vec<Verdict> {
     let of = |outcome: Outcome| judged.iter().filter(move |t| t.outcome == outcome);
     let failed = of(Outcome::Failed).map(|threshold| {
         let sentence = format!("The threshold {} failed: {}", threshold.text, threshold.why);
-        Verdict::new(Level::Failure, "threshold", sentence)
+        Verdict::new(Level::Failure, THRESHOLD, sentence)
     });
     let inconclusive = of(Outcome::Inconclusive).map(|threshold| {
         let sentence =
             format!("Whether the threshold {} holds is not decided: {}", threshold.text, threshold.why);
-        Verdict::new(Level::Warning, "threshold", sentence)
+        Verdict::new(Level::Warning, THRESHOLD, sentence)
     });
     let held: Vec<&str> = of(Outcome::Held).map(|threshold| threshold.text.as_str()).collect();
     let held = (!held.is_empty()).then(|| {
         let what = if held.len() == 1 { "The threshold held" } else { "These thresholds held" };
-        Verdict::new(Level::Finding, "threshold", format!("{what}: {}", held.join("; ")))
+        Verdict::new(Level::Finding, THRESHOLD, format!("{what}: {}", held.join("; ")))
     });
     failed.chain(inconclusive).chain(held).collect()
 }
@@ -108,7 +111,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
         Best::NotApart(all) => {
             let others: Vec<&str> = all[1..].iter().map(|index| points[*index].label.as_str()).collect();
             let best = with_value(all[0])?;
-            let others = format::listed(&others);
+            let others = format::listed_by("; ", &others);
             (
                 all[0],
                 format!(

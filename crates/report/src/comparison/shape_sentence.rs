@@ -37,15 +37,7 @@ fn shape_of(
     match (series.sweet_spot, &series.no_sweet_spot) {
         (Some(place), _) => {
             let level = &axis.levels[place];
-            let sentence = match series.sweet_spot_lowest.filter(|lowest| *lowest != place) {
-                Some(lowest) => format!(
-                    "{words}: the sweet spot is at most {level}, past which more gains less than 5 %; {} is not ruled out",
-                    axis.levels[lowest]
-                ),
-                None => format!(
-                    "{words}: the sweet spot is {level}; every level below it loses 5 % or more, and more gains less than 5 %"
-                ),
-            };
+            let sentence = format!("{words}: {}", sweet_spot(axis, place, series.sweet_spot_lowest));
             let figure = Some(level.clone());
             verdicts.push(Verdict { figure, ..Verdict::new(Level::Finding, "sweet_spot", sentence) });
         }
@@ -62,6 +54,23 @@ fn shape_of(
     verdicts.extend(scaling::finding(&comparison.metric, &words, series));
     verdicts.extend(scalability(&words, series));
     verdicts
+}
+
+/// Of a smallest level nothing was measured below, and nothing is claimed of it.
+fn sweet_spot(axis: &ComparedAxis, place: usize, lowest: Option<usize>) -> String {
+    let level = &axis.levels[place];
+    match lowest.filter(|lowest| *lowest != place) {
+        Some(lowest) => format!(
+            "the sweet spot is at most {level}, past which more gains less than 5 %; {} is not ruled out",
+            axis.levels[lowest]
+        ),
+        None if place == 0 => format!(
+            "the sweet spot is at most {level}, the smallest level: more gains less than 5 %, and less was not measured"
+        ),
+        None => format!(
+            "the sweet spot is {level}; every level below it loses 5 % or more, and more gains less than 5 %"
+        ),
+    }
 }
 
 /// `up to about 2,900–3,100 a doubling changes p99_ms by −50 %, past that by −1 %`.

@@ -196,9 +196,8 @@ fn search_name(search: &Search, report: &Report) -> String {
     let twins = || report.searches.iter().filter(|other| other.configuration == search.configuration);
     let mut name = search.configuration.clone();
     if twins().any(|other| other.levels != search.levels) {
-        let word = |key: &str| key.rsplit('.').next().unwrap_or_default().replace('_', " ");
         let levels: Vec<String> =
-            search.levels.iter().map(|(key, level)| format!("{} {level}", word(key))).collect();
+            search.levels.iter().map(|(key, level)| format!("{} {level}", crate::axis_words(key))).collect();
         name = format!("{name}, {}", levels.join(", "));
     }
     if twins().any(|other| other.block != search.block) {

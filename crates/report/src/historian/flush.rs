@@ -159,7 +159,6 @@ fn searched(search: &Search, trials: &[Trial]) -> Option<(Key, Option<f64>, Flus
 fn place(levels: &BTreeMap<String, String>) -> Option<(u32, Vec<String>)> {
     let is_rows = |key: &str| key.rsplit('.').next() == Some("flush_rows");
     let rows = levels.iter().find(|(key, _)| is_rows(key))?.1.parse().ok()?;
-    let word = |key: &str| key.rsplit('.').next().unwrap_or_default().replace('_', " ");
     let others = levels.iter().filter(|(key, _)| !is_rows(key));
-    Some((rows, others.map(|(key, level)| format!("{} {level}", word(key))).collect()))
+    Some((rows, others.map(|(key, level)| format!("{} {level}", crate::axis_words(key))).collect()))
 }

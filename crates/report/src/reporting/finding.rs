@@ -67,8 +67,8 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
             Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
         })
     };
-    let trials = of(changed).chain(of(pending)).chain(of(not_cold)).chain(of(not_looked_at));
-    trials.chain(between_trials(report)).collect()
+    let trials = of(changed).chain(of(pending)).chain(of(not_cold));
+    trials.chain(not_looked_at(report)).chain(between_trials(report)).collect()
 }
 
 /// A plan that changed within a trial.
@@ -208,22 +208,45 @@ fn used(runs: &[&Reporting]) -> String {
     }
 }
 
-/// What is looked at once a second tells nothing of faster reports.
-fn not_looked_at(reporting: &Reporting) -> Said {
+/// What is looked at once a second tells nothing of faster reports: a sentence for all trials of which the same is not known.
+fn not_looked_at(report: &Report) -> Vec<Verdict> {
+    let mut missed: Vec<(String, Vec<&Trial>)> = Vec::new();
+    let all = report.trials_of(Workload::Reporting).count();
+    for trial in report.trials_of(Workload::Reporting) {
+        let Some(which) = trial.reporting().and_then(missed_in) else { continue };
+        match missed.iter_mut().find(|(known, _)| *known == which) {
+            Some((_, trials)) => trials.push(trial),
+            None => missed.push((which, vec![trial])),
+        }
+    }
+    let verdict = |(which, trials): (String, Vec<&Trial>)| {
+        let of = match trials.as_slice() {
+            [trial] => trial.name.clone(),
+            several => format!("{} of {all} trials", several.len()),
+        };
+        let sentence = format!(
+            "{of}: what was used for {which} is not known, but for memory where the table has it: machine and server are looked at once a \
+             second, and none of these seconds lay within that; more messages, or a larger share of them, take longer"
+        );
+        let trials = trials.iter().map(|trial| trial.number).collect();
+        Verdict { trials, ..Verdict::new(Level::Note, "usage_not_read", sentence) }
+    };
+    missed.into_iter().map(verdict).collect()
+}
+
+/// Reports of which no whole second was read since they were too fast for that.
+fn missed_in(reporting: &Reporting) -> Option<String> {
     const EVERY_S: f64 = 1.0;
+    // Where a server is looked at, a second that lies within is sure to be there from two on.
+    let sure_s = if reporting.is_looked_at { 2.0 * EVERY_S } else { EVERY_S };
     let (first, others) = reporting.runs.split_first()?;
-    let is_missed = |used: &Used, took_s: f64| *used == Used::default() && took_s > 0.0 && took_s < EVERY_S;
+    // Memory is known from any second that ends within, the rest of whole ones alone.
+    let is_missed = |used: &Used, took_s: f64| {
+        Used { memory_bytes: None, ..*used } == Used::default() && took_s > 0.0 && took_s < sure_s
+    };
     let others_s = others.iter().map(|run| run.took_s).sum();
     let first = is_missed(&reporting.during_first, first.took_s).then_some("the first report");
     let others = is_missed(&reporting.during_others, others_s).then_some("the reports after it");
     let which: Vec<&str> = first.into_iter().chain(others).collect();
-    if which.is_empty() {
-        return None;
-    }
-    let sentence = format!(
-        "what was used for {} is not known: machine and server are looked at once a second, and that was over before; more messages, or a \
-         larger share of them, take longer",
-        which.join(" and for ")
-    );
-    Some((Level::Note, "usage_not_read", sentence))
+    (!which.is_empty()).then(|| which.join(" and for "))
 }

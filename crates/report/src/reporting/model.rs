@@ -30,6 +30,9 @@ pub struct Reporting {
     pub during_first: Used,
     /// What it did for those after it.
     pub during_others: Used,
+    /// Whether its server was looked at.
+    #[serde(skip)]
+    pub(crate) is_looked_at: bool,
     /// Events that arrived and were committed.
     pub events_committed: u64,
     /// Events that were due in the end and not committed.
@@ -92,6 +95,7 @@ impl Reporting {
             cold: cold(measured, setup),
             during_first,
             during_others,
+            is_looked_at: measured.resources.iter().any(|read| !read.servers.is_empty()),
             events_committed: outcome.events_committed,
             events_pending: outcome.events_pending,
             plans: outcome.plans,
@@ -125,21 +129,27 @@ fn cold(measured: &MeasuredTrial, setup: &ReportingSetup) -> Option<String> {
     }
 }
 
-/// What was read of the machine while some reports ran, from the first one's begin to the last one's end.
+/// So much of a reading's time, as a share, lies at least within the reports that it is taken for.
+const WITHIN_MIN: f64 = 0.9;
+
+/// Readings cover at least so much of the reports' time, as a share, that what was read for them can be told from these alone.
+const COVERED_MIN: f64 = 0.75;
+
+/// What was read of the machine while some reports ran, from the first one's begin to the last one's end. What a reading has in it of
+/// other reports' time is told for neither: the first report reads a file that those after it find in memory.
 fn used(measured: &MeasuredTrial, runs: &[&ReportRun]) -> Used {
     let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return Used::default() };
     let (begin_s, end_s, reports) = (first.begin_s, last.begin_s + last.took_s, runs.len());
     let is_within = |resources: &&Resources| {
-        let middle_s = resources.end_s - resources.length_s / 2.0;
-        middle_s > begin_s && middle_s < end_s
+        let from_s = (resources.end_s - resources.length_s).max(begin_s);
+        let within_s = resources.end_s.min(end_s) - from_s;
+        within_s > 0.0 && within_s >= resources.length_s * WITHIN_MIN
     };
     let read: Vec<&Resources> = measured.resources.iter().filter(is_within).collect();
     let cpu_cores = stats::weighted_mean(read.iter().filter_map(|resources| {
         let cores: f64 = resources.servers.values().map(|server| server.cpu_cores).sum();
         (!resources.servers.is_empty()).then_some((cores, resources.length_s))
     }));
-    let memory = read.iter().filter(|resources| !resources.servers.is_empty());
-    let memory = memory.map(|resources| resources.servers.values().map(|server| server.memory_bytes).sum());
     let of_devices = |per_s: fn(&record::DeviceLoad) -> f64| {
         let read = read.iter().filter(|resources| !resources.devices.is_empty());
         stats::weighted_mean(
@@ -151,16 +161,26 @@ fn used(measured: &MeasuredTrial, runs: &[&ReportRun]) -> Used {
         .filter(|resources| !resources.devices.is_empty())
         .map(|resources| resources.length_s)
         .sum();
-    let for_a_report = |per_s: f64| per_s * seconds / reports as f64;
+    let for_a_report = |per_s: f64| {
+        let took_s = end_s - begin_s;
+        (seconds >= took_s * COVERED_MIN).then(|| per_s * took_s / reports as f64)
+    };
     let reads_per_s = of_devices(|device| device.reads_per_s);
     Used {
-        memory_bytes: memory.max(),
+        memory_bytes: most_memory(measured, [begin_s, end_s]),
         cpu_cores,
         cpu_share: cpu_cores.zip(processors(measured, &read)).map(|(cores, of)| cores / of),
-        read_bytes: of_devices(|device| device.read_bytes_per_s).map(for_a_report),
-        reads: reads_per_s.map(for_a_report),
+        read_bytes: of_devices(|device| device.read_bytes_per_s).and_then(for_a_report),
+        reads: reads_per_s.and_then(for_a_report),
         reads_per_s,
     }
+}
+
+/// Memory is what there was at the moment of a reading, its end: after the last report its session and what that used are gone.
+fn most_memory(measured: &MeasuredTrial, [begin_s, end_s]: [f64; 2]) -> Option<u64> {
+    let at = measured.resources.iter().filter(|read| read.end_s > begin_s && read.end_s <= end_s);
+    let looked = at.filter(|resources| !resources.servers.is_empty());
+    looked.map(|resources| resources.servers.values().map(|server| server.memory_bytes).sum()).max()
 }
 
 /// Processors that the server may use: those of its limit, else of the machine.

@@ -232,6 +232,48 @@ fn what_the_server_used_is_told_for_a_report() {
     assert!(table.rows[1].cells.contains(&"3 MiB".to_owned()), "{:?}", table.rows[1].cells);
 }
 
+/// A reading of 0.75 s had the first report in it, which read the file, and ended behind the last one, whose session was gone: the bytes of the
+/// first were told as those of the reports after it, and the memory of a server that nobody asked anything as theirs.
+#[test]
+fn what_other_reports_used_and_what_is_left_behind_the_last_is_no_reports_own() {
+    let read = |end_s: f64, length_s: f64, memory_bytes: u64, read_bytes_per_s: f64| {
+        let server = ServerLoad { cpu_cores: 0.5, memory_bytes, ..ServerLoad::default() };
+        let device = record::DeviceLoad { read_bytes_per_s, ..record::DeviceLoad::default() };
+        record::Resources {
+            end_s,
+            length_s,
+            servers: [("prony_reports".to_owned(), server)].into(),
+            devices: [("sda".to_owned(), device)].into(),
+            ..record::Resources::default()
+        }
+    };
+    let used = |of_first: [f64; 2], of_others: [f64; 2], readings: Vec<record::Resources>| {
+        let mut trial = trial(1, |_, outcome| {
+            outcome.runs.truncate(2);
+            for (run, [begin_s, end_s]) in outcome.runs.iter_mut().zip([of_first, of_others]) {
+                (run.begin_s, run.took_s) = (begin_s, end_s - begin_s);
+            }
+        });
+        trial.resources = readings;
+        let report = Report::of(&fixture::study("reporting", vec![trial]));
+        let notes = said(&report, Level::Note);
+        let reporting = report.trials[0].reporting().unwrap();
+        (reporting.during_first, reporting.during_others, notes)
+    };
+    let unknown = super::model::Used::default();
+    let (first, others, _) = used([0.0, 0.33], [0.34, 0.64], vec![read(0.75, 0.75, 53 << 20, 184e6)]);
+    assert_eq!((first, others), (unknown, unknown));
+    // The second reading has both in it: at its end the server had what the later report used, and no more is known of that.
+    let readings = vec![read(1.0, 1.0, 127 << 20, 97e6), read(2.0, 1.0, 173 << 20, 42e6)];
+    let (first, others, notes) = used([0.0, 1.7], [1.7, 2.9], readings);
+    assert_eq!((first.memory_bytes, first.cpu_cores, first.read_bytes), (Some(127 << 20), Some(0.5), None));
+    assert_eq!((others.memory_bytes, others.cpu_cores, others.read_bytes), (Some(173 << 20), None, None));
+    assert!(notes.contains("what was used for the reports after it is not known, but for memory"), "{notes}");
+    let readings = (1..=4).map(|second| read(f64::from(second), 1.0, 1 << 20, 50e6)).collect();
+    let (first, ..) = used([0.0, 4.4], [4.4, 4.6], readings);
+    assert!((first.read_bytes.unwrap() - 220e6).abs() < 1.0, "as fast in the tenth that no reading is of");
+}
+
 #[test]
 fn a_trial_that_failed_has_no_finding() {
     let mut failed = trial(1, |_, outcome| {
@@ -297,5 +339,21 @@ fn what_was_used_by_reports_that_were_over_at_once_is_said_not_to_be_known() {
     );
     assert!(
         !said(&report(|_, outcome| outcome.runs.clear()), Level::Note).contains("looked at once a second")
+    );
+}
+
+/// Of 78 trials as many notes said the same, six of them in full.
+#[test]
+fn trials_of_which_the_same_was_not_read_are_told_together() {
+    let fast =
+        |number| trial(number, |_, outcome| outcome.runs.iter_mut().for_each(|run| run.took_s /= 100.0));
+    let report = Report::of(&fixture::study("reporting", vec![fast(1), trial(2, |_, _| {}), fast(3)]));
+    let notes: Vec<&crate::verdict::Verdict> =
+        report.verdicts().iter().filter(|verdict| verdict.rule == "usage_not_read").collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert_eq!(notes[0].trials, [1, 3]);
+    assert!(
+        notes[0].sentence.starts_with("2 of 3 trials: what was used for the first report and"),
+        "{notes:?}"
     );
 }

@@ -62,13 +62,20 @@ impl Against<'_> {
         mean(self.configuration, report, &figure)
     }
 
-    /// The same of the reference.
-    pub(super) fn of_reference(
+    /// How many times as much it is as of the reference: the geometric mean of what the blocks have, as wherever kinds are compared.
+    pub(super) fn times_reference(
         &self,
         report: &Report,
         figure: impl Fn(&Tables) -> Option<f64>,
     ) -> Option<f64> {
-        mean(self.reference?, report, &figure)
+        let own: Vec<&Trial> = self.configuration.measured_in(&report.trials).collect();
+        let of_reference = self.reference?.measured_in(&report.trials);
+        let in_block = |reference: &Trial| {
+            let own = own.iter().find(|own| own.block == reference.block)?;
+            let (own, reference) = (figure(own.tables()?)?, figure(reference.tables()?)?);
+            (own > 0.0 && reference > 0.0).then_some(own / reference)
+        };
+        stats::geometric_mean(&of_reference.filter_map(in_block).collect::<Vec<f64>>())
     }
 }
 

@@ -313,7 +313,8 @@ const METHOD: [&str; 4] = [
      prony that has the database within it). Once it is back, each acknowledged change is looked for by its value. A process was killed, and \
      no power was lost: what had been given to the kernel survives that, flushed or not.",
     "A statement that a deadlock, a serialization failure or another's change ended is tried again at once; its time has all tries in it. A \
-     figure in brackets is the time of the same on rows on disk divided by this time: ×2 is twice as fast. Of sizes it is how much smaller.",
+     figure in brackets is the time of the same on rows on disk divided by this time: ×2 is twice as fast. Of sizes it is how much \
+     smaller, and of several blocks the geometric mean of what each has.",
 ];
 
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {

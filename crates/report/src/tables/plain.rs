@@ -102,8 +102,8 @@ fn factors(told: &[Told<'_>]) -> String {
     figures.into_iter().chain(alike).collect::<Vec<String>>().join("; ")
 }
 
-/// A factor with two digits; the tables have three.
-fn rounded(factor: f64) -> String {
+/// A factor with two digits, or all of them before the point.
+pub(super) fn rounded(factor: f64) -> String {
     match factor {
         factor if !factor.is_finite() => format::UNKNOWN.to_owned(),
         factor if factor >= 9.95 => grouped(factor.round() as u64),

@@ -6,6 +6,7 @@ use record::{TableOperation, TablesSetup, Workload};
 
 use super::Tables;
 use super::figures::{Against, all};
+use super::plain::rounded;
 use crate::comparison::axis_words;
 use crate::format::{self, figure, grouped};
 use crate::report::Report;
@@ -85,10 +86,8 @@ fn row(report: &Report, one: &Against<'_>, named: &Named) -> Row {
     let mut cells = named.cells(one.setup, &one.configuration.levels);
     cells.extend(COLUMNS.iter().map(|(of, print, is_rate)| {
         let value = one.mean(report, of);
-        let ratio = value.zip(one.of_reference(report, of)).and_then(|(own, reference)| {
-            let (better, worse) = if *is_rate { (own, reference) } else { (reference, own) };
-            (worse > 0.0).then(|| format!(" (×{})", figure(better / worse)))
-        });
+        let times = one.times_reference(report, of).map(|times| if *is_rate { times } else { 1.0 / times });
+        let ratio = times.map(|times| format!(" (×{})", rounded(times)));
         dash(value.map(|value| format!("{}{}", print(value), ratio.unwrap_or_default())))
     }));
     let runs = one.configuration.measured_in(&report.trials);

@@ -122,6 +122,20 @@ fn verdicts_of_a_latency() {
     insta::assert_snapshot!(verdicts(&read_iops()));
 }
 
+/// "The sweet spot is 64MiB; every level below it loses 5 % or more" was said of the smallest level, below which there was none.
+#[test]
+fn of_a_sweet_spot_at_the_smallest_level_nothing_is_claimed_below_it() {
+    let study = Designed::blocks(7)
+        .axis("memory", &["64MiB", "128MiB", "256MiB"], "256MiB")
+        .metric("iops")
+        .study(|at| Some(at.reads(700.0 * at.noise(0.002), 1_200.0)));
+    let told = verdicts(&study);
+    let sentence = "memory: the sweet spot is at most 64MiB, the smallest level: more gains less than 5 %, and less was not measured";
+    assert!(told.contains(sentence) && !told.contains("every level below"), "{told}");
+    let page = Report::of(&study).html();
+    assert!(page.contains("Ring: the sweet spot, at most 64MiB."), "the chart says the same");
+}
+
 #[test]
 fn a_jump_between_two_levels_is_a_finding_of_its_own() {
     let told = verdicts(&memory());
@@ -501,6 +515,63 @@ fn one_chart_shows_what_each_level_gains_in_each_percentile() {
     let text = report.text(None).to_string();
     let row = text.lines().find(|line| line.starts_with("slow     fast")).unwrap();
     assert_eq!(row.matches("%)*").count(), 4, "{row}");
+}
+
+/// A kind of table that an engine has not was "not measured in the same block", as if another block had it.
+#[test]
+fn a_configuration_that_was_left_out_is_called_so_beside_the_others() {
+    let study = Designed::blocks(6).configurations(&["A", "B", "C"]).study(|at| {
+        Some(match at.configuration.as_str() {
+            "C" => at.ended(State::Skipped, "PostgreSQL has no archive tables"),
+            _ => at.reads(1_000.0 * at.noise(0.01), 900.0),
+        })
+    });
+    let text = Report::of(&study).text(Some(200)).to_string();
+    let row = text.lines().find(|line| line.starts_with("C ")).unwrap();
+    assert!(row.contains("left out") && !text.contains("not measured in the same block"), "{text}");
+}
+
+/// "… cannot be told apart from memory 1, cpus 2, memory 2, cpus 1": where one combination ended was left to the reader.
+#[test]
+fn combinations_of_several_levels_are_listed_apart() {
+    let study = Designed::blocks(7)
+        .axis("memory", &["1", "2"], "1")
+        .axis("cpus", &["1", "2"], "1")
+        .metric("iops")
+        .study(|at| Some(at.reads(1_000.0 * at.noise(0.05), 700.0)));
+    let told = verdicts(&study);
+    let (_, others) = told.split_once("cannot be told apart from ").unwrap();
+    let others: Vec<&str> = others.lines().next().unwrap().split("; ").collect();
+    assert_eq!(others.len(), 3, "{told}");
+    assert!(others.iter().all(|other| other.matches(", ").count() == 1), "{others:?}");
+}
+
+/// Of four configurations on flash the chart said "flash, …: +17 % (+13 to +21 %, 50 % interval), descriptive only", and left open which was which.
+#[test]
+fn a_bar_is_told_by_its_whole_name_and_its_interval_gives_way() {
+    let names =
+        ["disk, little memory", "flash, little memory", "flash, page cache", "flash, buffers as the data"];
+    let of = |names: &[&str]| {
+        let study =
+            Designed::blocks(2).configurations(names).study(|at| Some(at.records(1_000.0 * at.noise(0.05))));
+        let page = Report::of(&study).html();
+        let drawn =
+            page.split("<title>gain by configuration</title>").nth(1).unwrap().split("</desc>").nth(1);
+        drawn.unwrap().split("</svg>").next().unwrap().to_owned()
+    };
+    let drawn = of(&names);
+    for name in &names[1..] {
+        assert!(drawn.contains(&format!("{name}: ")), "{name}: {drawn}");
+    }
+    assert!(!drawn.contains('…') && !drawn.contains("descriptive only"), "{drawn}");
+    let drawn = of(&names[..3]);
+    assert!(
+        drawn.contains("descriptive only") && !drawn.contains("interval"),
+        "these leave room for it: {drawn}"
+    );
+    assert!(of(&["A", "B"]).contains("50 % interval), descriptive only"), "with room for all of it");
+    let long = "x".repeat(90);
+    assert!(of(&["A", &long]).contains("…: "), "a name that has no room at all is cut");
 }
 
 #[test]
