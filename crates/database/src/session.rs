@@ -311,6 +311,30 @@ impl Session {
         }
     }
 
+    /// The processor on which the server worked last for this session, where both are on this machine and a [`Reactor`](crate::Reactor) waits
+    /// for the connection.
+    #[must_use]
+    pub fn processor(&self) -> Option<usize> {
+        let Opened::Postgres(session) = &self.opened else { return None };
+        session.processor()
+    }
+
+    /// Leaves this thread and its reactor: nothing may be done until it joined another one. False where it cannot, for something is under way,
+    /// or no reactor has it.
+    pub fn leave_thread(&mut self) -> bool {
+        let Opened::Postgres(session) = &mut self.opened else { return false };
+        session.leave_thread()
+    }
+
+    /// Goes on with this thread's reactor.
+    ///
+    /// # Errors
+    /// When its connection cannot be waited for here, as one that is lost.
+    pub fn join_thread(&mut self) -> Result<(), Error> {
+        let Opened::Postgres(session) = &mut self.opened else { return Ok(()) };
+        session.join_thread()
+    }
+
     /// Begins a pipeline: statements of others that are sent without waiting for answers.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
@@ -102,12 +103,14 @@ pub(super) struct OurEnd {
     shared: Arc<Mutex<State>>,
     /// Its socket, while it is our turn on a thread with a reactor.
     line: Option<Line<Socket>>,
+    /// The same on its way from one such thread to another.
+    on_its_way: Option<Socket>,
 }
 
 /// Both ends of one connection; it is the driver's turn.
 pub(super) fn ends(stream: Stream) -> (DriversEnd, OurEnd) {
     let line = Arc::new(Mutex::new(State { stream: Some(stream), is_ours: false, waiting: None }));
-    (DriversEnd(Arc::clone(&line)), OurEnd { shared: line, line: None })
+    (DriversEnd(Arc::clone(&line)), OurEnd { shared: line, line: None, on_its_way: None })
 }
 
 impl DriversEnd {
@@ -195,8 +198,34 @@ impl OurEnd {
         self.line.is_some()
     }
 
+    /// The processor on which what the server sent last was received, if the server is on this machine: that on which it worked.
+    pub(super) fn processor(&self) -> Option<usize> {
+        let Socket::Tcp(socket) = self.line.as_ref()?.socket() else { return None };
+        let is_here = socket.peer_addr().ok()?.ip() == socket.local_addr().ok()?.ip();
+        is_here.then(|| sockopt::socket_incoming_cpu(socket).ok().map(|number| number as usize)).flatten()
+    }
+
+    /// This thread's reactor has it no more; false where none had.
+    pub(super) fn leave(&mut self) -> bool {
+        self.on_its_way = self.line.take().and_then(Line::into_socket);
+        self.on_its_way.is_some()
+    }
+
+    /// This thread's reactor has it now, if it had left another one.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(super) fn arrive(&mut self) -> io::Result<()> {
+        let Some(socket) = self.on_its_way.take() else { return Ok(()) };
+        match Line::of(socket)? {
+            Ok(line) => self.line = Some(line),
+            Err(socket) => state(&self.shared).stream = Some(socket.into_stream()?),
+        }
+        Ok(())
+    }
+
     pub(super) fn give_back(&mut self) {
-        let socket = self.line.take().and_then(Line::into_socket);
+        let socket = self.line.take().and_then(Line::into_socket).or_else(|| self.on_its_way.take());
         let mut state = state(&self.shared);
         if let Some(socket) = socket {
             // Where there is no runtime any more, nobody takes leave.

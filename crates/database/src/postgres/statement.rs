@@ -205,6 +205,25 @@ impl PostgresSession {
         self.exchange.take().map_err(|error| fault::of_line(&error, None, attempt))
     }
 
+    /// The processor on which the server worked last for this session, if that is known.
+    pub(crate) fn processor(&self) -> Option<usize> {
+        self.exchange.processor()
+    }
+
+    /// Leaves this thread's reactor; false where it is not waited for by one.
+    pub(crate) fn leave_thread(&mut self) -> bool {
+        self.exchange.leave()
+    }
+
+    /// Goes on with this thread's reactor.
+    ///
+    /// # Errors
+    /// When the connection cannot be waited for here, as one that is lost.
+    pub(crate) fn join_thread(&mut self) -> Result<(), Error> {
+        let attempt = Attempt { doing: Doing::Run("the next statement"), target: &self.target };
+        self.exchange.arrive().map_err(|error| fault::of_line(&error, None, attempt))
+    }
+
     /// Lets the driver have the line again.
     pub(super) async fn give_line_back(&mut self) -> Result<(), Error> {
         if self.exchange.is_ours() {

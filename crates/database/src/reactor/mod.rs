@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::time::Timespec;
@@ -37,6 +37,8 @@ const POLLED: PollFlags = PollFlags::IN.union(PollFlags::RDHUP);
 const POLLED_ENDED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags::ERR);
 /// So many connections are polled for at most: more were not measured.
 const FEW: usize = 32;
+/// What the epoll tells of a bell, which is no connection's number.
+const BELL: u64 = u64::MAX;
 
 thread_local! {
     static HERE: RefCell<Option<Arc<Poller>>> = const { RefCell::new(None) };
@@ -48,8 +50,30 @@ pub struct Reactor {
     events: Vec<Event>,
 }
 
+/// Ends a wait of a reactor, from whatever thread.
+#[derive(Clone, Debug)]
+pub struct Bell(Arc<OwnedFd>);
+
+impl Bell {
+    fn new() -> io::Result<Self> {
+        Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
+    }
+
+    /// Ends the wait that goes on, or else the next one.
+    pub fn ring(&self) {
+        // It can fail only where it has rung so often that it was never heard.
+        let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
+    }
+
+    /// It was heard.
+    fn silence(&self) {
+        let _ = rustix::io::read(&*self.0, &mut [0; 8]);
+    }
+}
+
 struct Poller {
     epoll: OwnedFd,
+    bell: Bell,
     lines: Mutex<Lines>,
 }
 
@@ -94,8 +118,9 @@ impl Reactor {
     /// # Errors
     /// When the kernel has none.
     pub fn here() -> io::Result<Self> {
-        let poller =
-            Arc::new(Poller { epoll: epoll::create(CreateFlags::CLOEXEC)?, lines: Mutex::default() });
+        let (epoll, bell) = (epoll::create(CreateFlags::CLOEXEC)?, Bell::new()?);
+        epoll::add(&epoll, &bell.0, EventData::new_u64(BELL), EventFlags::IN)?;
+        let poller = Arc::new(Poller { epoll, bell, lines: Mutex::default() });
         HERE.set(Some(Arc::clone(&poller)));
         Ok(Self { poller, events: Vec::with_capacity(EVENTS) })
     }
@@ -106,6 +131,12 @@ impl Reactor {
     /// Those of the kernel.
     pub fn descriptor(&self) -> io::Result<OwnedFd> {
         self.poller.epoll.try_clone()
+    }
+
+    /// What ends its waits.
+    #[must_use]
+    pub fn bell(&self) -> Bell {
+        self.poller.bell.clone()
     }
 
     /// Connections of which something is awaited.
@@ -136,7 +167,7 @@ impl Reactor {
         if lines.is_polled { self.poller.register_all(&mut lines) } else { Ok(()) }
     }
 
-    /// Waits until something comes, for so long at most, and wakes whoever awaits it. Tells whether somebody was woken.
+    /// Waits until something comes, for so long at most, and wakes whoever awaits it. Tells whether somebody was woken, or the bell rang.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -145,7 +176,7 @@ impl Reactor {
         let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
         let mut lines = self.poller.lines();
         if lines.is_polled {
-            return lines.poll(limit);
+            return lines.poll(&self.poller.bell, limit);
         }
         drop(lines);
         match epoll::wait(&self.poller.epoll, spare_capacity(&mut self.events), Some(&limit)) {
@@ -157,6 +188,11 @@ impl Reactor {
         let mut lines = self.poller.lines();
         let mut woken = 0;
         for &Event { flags, data } in &self.events {
+            if data.u64() == BELL {
+                self.poller.bell.silence();
+                woken += 1;
+                continue;
+            }
             woken += usize::from(lines.tell(data.u64() as usize, flags.intersects(ENDED)));
         }
         // There may be more than were taken.
@@ -266,13 +302,14 @@ impl Lines {
     }
 
     /// Polls for those that are awaited.
-    fn poll(&mut self, limit: Timespec) -> io::Result<bool> {
+    fn poll(&mut self, bell: &Bell, limit: Timespec) -> io::Result<bool> {
         let awaited = self.all.iter().enumerate().filter_map(|(number, line)| {
             let line = line.as_ref().filter(|line| line.is_awaited)?;
             let out = if line.is_full { PollFlags::OUT } else { PollFlags::empty() };
             Some((number, PollFd::new(&line.socket, out | POLLED)))
         });
         let (numbers, mut asked): (Vec<usize>, Vec<PollFd<'_>>) = awaited.unzip();
+        asked.push(PollFd::new(&bell.0, PollFlags::IN));
         match poll(&mut asked, Some(&limit)) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
@@ -281,7 +318,11 @@ impl Lines {
         let mut came = std::mem::take(&mut self.came);
         let told = numbers.into_iter().zip(asked.iter().map(PollFd::revents));
         came.extend(told.filter(|(_, what)| !what.is_empty()));
-        let is_woken = !came.is_empty();
+        let has_rung = asked.last().is_some_and(|bell| !bell.revents().is_empty());
+        if has_rung {
+            bell.silence();
+        }
+        let is_woken = has_rung || !came.is_empty();
         for (number, what) in came.drain(..) {
             self.tell(number, what.intersects(POLLED_ENDED));
         }
@@ -348,6 +389,10 @@ impl<S: AsFd + Send + Sync + 'static> Line<S> {
         let socket = Arc::new(socket);
         let number = poller.add(Arc::<S>::clone(&socket))?;
         Ok(Ok(Self { socket, place: Place { poller, number }, is_drained: false, is_full: false }))
+    }
+
+    pub(crate) fn socket(&self) -> &S {
+        &self.socket
     }
 
     /// The socket, which is not waited for any more.

@@ -232,3 +232,23 @@ fn only_a_few_are_polled_for() {
     tested.reactor.use_poll().unwrap();
     assert!(tested.reactor.poller.lines().is_polled);
 }
+
+#[test]
+fn a_bell_ends_a_wait_from_another_thread_and_is_heard_once() {
+    for mut tested in [tested(), polled()] {
+        assert_eq!(tested.receive(), Poll::Pending);
+        let bell = tested.reactor.bell();
+        let ringing = std::thread::spawn(move || {
+            bell.ring();
+            bell.ring();
+        });
+        assert!(tested.reactor.wait(SOON).unwrap());
+        ringing.join().unwrap();
+        tested.reactor.wait(Duration::ZERO).unwrap();
+        assert!(!tested.reactor.wait(Duration::ZERO).unwrap(), "it rang before, and that was heard");
+        assert_eq!(tested.woken(), 0, "nobody awaited it");
+        tested.there.write_all(b"one").unwrap();
+        assert!(tested.reactor.wait(SOON).unwrap());
+        assert_eq!(tested.receive(), Poll::Ready(b"one".to_vec()));
+    }
+}

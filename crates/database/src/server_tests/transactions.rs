@@ -210,3 +210,59 @@ async fn take_turns(engine: Engine) {
     drop((session, other));
     own.remove().await.unwrap();
 }
+
+/// A session on a thread of its own, whose reactor is asked as long as something is done.
+fn on_a_thread<T: Send + 'static>(
+    session: Session,
+    doing: impl AsyncFnOnce(&mut Session) -> T + Send + 'static,
+) -> std::thread::JoinHandle<(Session, T)> {
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut session = session;
+        let done = runtime.block_on(async {
+            let mut reactor = Reactor::here().unwrap();
+            session.join_thread().unwrap();
+            let done = {
+                let mut doing = pin!(doing(&mut session));
+                poll_fn(|context| {
+                    let done = doing.as_mut().poll(context);
+                    reactor.wait(Duration::from_millis(u64::from(reactor.awaited() > 0))).unwrap();
+                    context.waker().wake_by_ref();
+                    done
+                })
+                .await
+            };
+            assert!(session.leave_thread(), "nothing is under way");
+            done
+        });
+        (session, done)
+    })
+}
+
+/// A session goes from thread to thread with all that it has, and back to its driver.
+#[tokio::test]
+async fn a_session_goes_on_on_another_thread() {
+    let server = shared(Engine::Postgres);
+    let (own, mut session, other) = places(&server, "prony_threads").await;
+    assert!(!session.leave_thread(), "it is waited for by the runtime");
+    assert_eq!(session.processor(), None);
+    session.script("CREATE TEMPORARY TABLE kept (id integer); INSERT INTO kept VALUES (7)").await.unwrap();
+    for _ in 0..3 {
+        let asks = async |session: &mut Session| {
+            let sent = (Protocol::Prepared, Wanted::Last);
+            let answer = session.statement("SELECT id FROM kept", &[], sent).await.unwrap();
+            (answer.last[0].1.clone(), session.processor())
+        };
+        let thread = on_a_thread(session, asks);
+        let (back, (kept, processor)) = tokio::task::spawn_blocking(|| thread.join().unwrap()).await.unwrap();
+        session = back;
+        assert_eq!(kept, Value::I64(7));
+        let processors = std::thread::available_parallelism().unwrap().get();
+        assert!(processor.is_some_and(|processor| processor < processors.max(1_024)), "{processor:?}");
+    }
+    // The driver lives on the thread that connected.
+    session.join_thread().unwrap();
+    assert_eq!(session.query("SELECT id FROM kept", &[]).await.unwrap(), [[Value::I64(7)]]);
+    drop((session, other));
+    own.remove().await.unwrap();
+}

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
@@ -29,13 +30,15 @@ const WITHOUT_RUNTIME: Duration = Duration::from_micros(200);
 /// Why a client panicked.
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// How a client ended.
-type Ended = Result<(), Panic>;
+/// What a client came to.
+type Ended<R> = Result<R, Panic>;
 
 /// Clients, each with what it is told apart by.
-pub(super) struct Crew<'a, T> {
+pub(super) struct Crew<'a, T, R> {
     /// By their numbers; none of one that ended.
-    members: Vec<Option<Member<'a, T>>>,
+    members: Vec<Option<Member<'a, T, R>>>,
+    /// Numbers of those that ended.
+    free: Vec<usize>,
     left: usize,
     /// Numbers of those that are to go on, in the order in which they were woken.
     next: VecDeque<usize>,
@@ -43,9 +46,17 @@ pub(super) struct Crew<'a, T> {
     bell: Arc<Bell>,
 }
 
-struct Member<'a, T> {
+/// What happens to a crew.
+pub(super) enum Event<T, R> {
+    /// A client ended.
+    Ended(T, Ended<R>),
+    /// It was called.
+    Called,
+}
+
+struct Member<'a, T, R> {
     of: T,
-    client: Pin<Box<dyn Future<Output = Ended> + 'a>>,
+    client: Pin<Box<dyn Future<Output = Ended<R>> + 'a>>,
     seat: Arc<Seat>,
     waker: Waker,
 }
@@ -81,6 +92,8 @@ impl Lines {
 struct Bell {
     /// Whether it has since this was looked at.
     has_rung: AtomicBool,
+    /// Whether the crew itself is called.
+    is_called: AtomicBool,
     /// Their numbers.
     woken: Mutex<Vec<usize>>,
     /// Whether the thread looks at it by itself.
@@ -89,8 +102,12 @@ struct Bell {
 }
 
 impl Bell {
-    fn ring(&self, number: usize) {
+    fn wake(&self, number: usize) {
         lock(&self.woken).push(number);
+        self.ring();
+    }
+
+    fn ring(&self) {
         self.has_rung.store(true, Ordering::SeqCst);
         if !self.is_watched.load(Ordering::SeqCst)
             && let Some(runtime) = &*lock(&self.runtime)
@@ -104,6 +121,30 @@ impl Bell {
     }
 }
 
+/// Calls a crew, from another thread.
+#[derive(Clone)]
+pub(super) struct Caller {
+    bell: Arc<Bell>,
+    /// What the thread hears while it waits for connections.
+    line: Option<database::Bell>,
+}
+
+impl Caller {
+    pub(super) fn call(&self) {
+        self.bell.is_called.store(true, Ordering::SeqCst);
+        self.bell.ring();
+        if let Some(line) = &self.line {
+            line.ring();
+        }
+    }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller").finish_non_exhaustive()
+    }
+}
+
 impl Wake for Seat {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
@@ -111,12 +152,12 @@ impl Wake for Seat {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.is_woken.swap(true, Ordering::AcqRel) {
-            self.bell.ring(self.number);
+            self.bell.wake(self.number);
         }
     }
 }
 
-impl<'a, T: 'a> Crew<'a, T> {
+impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
     /// Nobody yet; whether they wait for their connections alone.
     ///
     /// # Errors
@@ -125,6 +166,7 @@ impl<'a, T: 'a> Crew<'a, T> {
         let lines = waits_for_lines.then(Lines::new).transpose()?;
         Ok(Self {
             members: Vec::new(),
+            free: Vec::new(),
             left: 0,
             next: VecDeque::new(),
             lines,
@@ -132,27 +174,37 @@ impl<'a, T: 'a> Crew<'a, T> {
         })
     }
 
+    /// What calls it.
+    pub(super) fn caller(&self) -> Caller {
+        let line = self.lines.as_ref().map(|lines| lines.reactor.bell());
+        Caller { bell: Arc::clone(&self.bell), line }
+    }
+
     /// Adds one.
-    pub(super) fn add(&mut self, of: T, client: impl Future<Output = ()> + 'a) {
-        let number = self.members.len();
+    pub(super) fn add(&mut self, of: T, client: impl Future<Output = R> + 'a) {
+        // Who was woken by a number that another one had goes on for nothing, once.
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.members.push(None);
+            self.members.len() - 1
+        });
         let seat = Arc::new(Seat { number, is_woken: AtomicBool::new(true), bell: Arc::clone(&self.bell) });
         let client = Box::pin(AssertUnwindSafe(client).catch_unwind());
         let waker = Waker::from(Arc::clone(&seat));
-        self.members.push(Some(Member { of, client, seat, waker }));
+        self.members[number] = Some(Member { of, client, seat, waker });
         self.left += 1;
         self.next.push_back(number);
     }
 
-    /// The next one that ends; none once all have.
+    /// What happens next; nothing once all have ended.
     ///
     /// # Errors
     /// When their connections cannot be waited for.
-    pub(super) async fn next(&mut self) -> io::Result<Option<(T, Ended)>> {
+    pub(super) async fn next(&mut self) -> io::Result<Option<Event<T, R>>> {
         // All of them are one task of the runtime, which allows one task only so much at once.
         unconstrained(std::future::poll_fn(|context| self.poll_next(context))).await
     }
 
-    fn poll_next(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<(T, Ended)>>> {
+    fn poll_next(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<Event<T, R>>>> {
         let mut known = lock(&self.bell.runtime);
         if !known.as_ref().is_some_and(|known| known.will_wake(runtime.waker())) {
             *known = Some(runtime.waker().clone());
@@ -168,11 +220,11 @@ impl<'a, T: 'a> Crew<'a, T> {
     }
 
     /// Has all go on that can, and waits for connections as long as nothing else is waited for.
-    fn poll_members(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<(T, Ended)>>> {
+    fn poll_members(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<Event<T, R>>>> {
         let (begin, begin_about) = (Instant::now(), about_now());
         loop {
-            if let Some(ended) = self.go_on() {
-                return Poll::Ready(Ok(Some(ended)));
+            if let Some(event) = self.go_on() {
+                return Poll::Ready(Ok(Some(event)));
             }
             if self.left == 0 {
                 return Poll::Ready(Ok(None));
@@ -203,9 +255,12 @@ impl<'a, T: 'a> Crew<'a, T> {
     }
 
     /// Has those go on that were woken, each once, until one ends.
-    fn go_on(&mut self) -> Option<(T, Ended)> {
+    fn go_on(&mut self) -> Option<Event<T, R>> {
         if self.bell.has_rung.swap(false, Ordering::SeqCst) {
             self.next.extend(lock(&self.bell.woken).drain(..));
+            if self.bell.is_called.swap(false, Ordering::SeqCst) {
+                return Some(Event::Called);
+            }
         }
         while let Some(number) = self.next.pop_front() {
             // One that ended may have been woken before.
@@ -214,7 +269,8 @@ impl<'a, T: 'a> Crew<'a, T> {
             member.seat.is_woken.swap(false, Ordering::AcqRel);
             if let Poll::Ready(ended) = member.client.as_mut().poll(&mut Context::from_waker(&member.waker)) {
                 self.left -= 1;
-                return self.members[number].take().map(|member| (member.of, ended));
+                self.free.push(number);
+                return self.members[number].take().map(|member| Event::Ended(member.of, ended));
             }
         }
         None

@@ -3,6 +3,7 @@
 //! Here is when they do it: the ramp, turns that are due at a rate or come after a time to think, how many are active, the
 //! end and the drain. What a turn is is said by a [`Client`].
 
+mod affinity;
 mod controller;
 mod cpu;
 mod crew;
@@ -40,7 +41,7 @@ pub(crate) use schedule::Schedule;
 pub(crate) use shared::{Clients, Late, Names, Part};
 
 /// What one client does.
-pub(crate) trait Client: Sized + 'static {
+pub(crate) trait Client: Sized + Send + 'static {
     /// What all clients of a trial share.
     type Load: Send + Sync + 'static;
     /// What is done at a turn.
@@ -82,6 +83,29 @@ pub(crate) trait Client: Sized + 'static {
 
     /// Connects again.
     async fn connect_again(&mut self) -> Result<(), Error>;
+
+    /// The processor on which its server worked last for it, if that is one of this machine's and known.
+    fn processor(&self) -> Option<usize> {
+        None
+    }
+
+    /// The processor on which this thread runs.
+    fn here() -> usize {
+        rustix::thread::sched_getcpu()
+    }
+
+    /// Leaves this thread between two turns; false where it cannot.
+    fn leave_thread(&mut self) -> bool {
+        false
+    }
+
+    /// Goes on on this thread, if it left one.
+    ///
+    /// # Errors
+    /// That its connection is lost.
+    fn join_thread(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// When turns of a client are due.

@@ -26,6 +26,11 @@ impl Schedule {
         Span { ns: self.begins_ns(self.clients.saturating_sub(1)) }
     }
 
+    /// Whether each client's next turn begins when the one before it ended.
+    pub(super) fn never_rests(&self) -> bool {
+        matches!(self.pacing, Pacing::Closed { think_time } if think_time.ns == 0)
+    }
+
     /// When a client begins, by its number from 0. Where turns are due, or the number of clients is adjusted, all begin at
     /// once.
     pub(crate) fn begins_ns(&self, client: u32) -> u64 {

@@ -1,5 +1,7 @@
 //! A tiny client in virtual time, whose server answers after a time that is given.
 
+mod moving;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -145,17 +147,15 @@ fn driven(schedule: Schedule, server: Server) -> Driven {
     driven_with((schedule, 1), Arc::new(server), None, |_| Go::On)
 }
 
-fn driven_with(
-    (schedule, parts): (Schedule, u32),
-    server: Arc<Server>,
-    server_cpu: Option<ServerCpu>,
-    mut hear: impl FnMut(&Interval) -> Go,
-) -> Driven {
+fn counted(schedule: &Schedule) -> Counted {
     // A name that other workloads have too.
     let kind = Kind { name: "login".to_owned(), open: schedule.pacing.is_open() };
     let counters = ["fourths", "net_us", "late", "skipped"].map(str::to_owned).into();
-    let counted = Counted { kinds: vec![kind], counters };
-    let names = Names {
+    Counted { kinds: vec![kind], counters }
+}
+
+fn names() -> Names {
+    Names {
         clients: "clients".to_owned(),
         turns: Main::Kind("login".to_owned()),
         last_100_max: Some(["longest_ms", "longest_net_ms"]),
@@ -163,8 +163,16 @@ fn driven_with(
         late: Some(Late { late: 2, skipped: 3 }),
         turns_of_part: |part| format!("part_{part}"),
         tells_silences: true,
-    };
-    let clients = Arc::new(Clients::new(schedule, parts, &counted, names));
+    }
+}
+
+fn driven_with(
+    (schedule, parts): (Schedule, u32),
+    server: Arc<Server>,
+    server_cpu: Option<ServerCpu>,
+    mut hear: impl FnMut(&Interval) -> Go,
+) -> Driven {
+    let clients = Arc::new(Clients::new(schedule, parts, &counted(&schedule), names()));
     let (mut intervals, mut parts) = (Vec::new(), Vec::new());
     let mut on_progress = |progress| match progress {
         Progress::Interval(interval) => {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use tokio::task::{JoinSet, LocalSet};
 
-use super::crew::Crew;
+use super::affinity::{Affinity, Whereabouts};
+use super::crew::{Crew, Event};
 use super::shared::Clients;
-use super::turns::Turns;
+use super::turns::{Rests, Turns};
 use super::{Client, Place};
 use crate::TrialError;
+use crate::clock::Clock;
 use crate::threads::{Gate, Threads, Worker};
 
 /// Connections that a thread makes at once: a server that has to let in a thousand together answers some of them too late.
@@ -52,16 +54,36 @@ pub(super) fn start<C: Client>(
         ending.load_over.set();
         ending.over.set();
     });
+    let of_thread = |number: usize| places.iter().skip(number).step_by(count);
+    let may_move = C::WAITS_FOR_LINES && !simulated && clients.schedule.never_rests();
+    let affinity =
+        may_move.then(|| Arc::new(Affinity::new((0..count).map(|number| of_thread(number).count()))));
     for number in 0..count {
         let lane = number % clients.lanes();
-        let own = places.iter().skip(number).step_by(count);
-        let own: Vec<Place> = own.map(|&place| Place { lane, ..place }).collect();
-        let (load, clients) = (Arc::clone(load), Arc::clone(clients));
+        let own = of_thread(number).map(|&place| Place { lane, ..place }).collect();
+        let driven = Driven::<C> {
+            number,
+            load: Arc::clone(load),
+            clients: Arc::clone(clients),
+            own,
+            affinity: affinity.clone(),
+        };
         threads.start(LoadThread(number), move |gate| async move {
-            LocalSet::new().run_until(drive::<C>(&load, &clients, &own, gate)).await
+            LocalSet::new().run_until(driven.drive(gate)).await
         })?;
     }
     Ok(threads)
+}
+
+/// What a load thread drives.
+struct Driven<C: Client> {
+    number: usize,
+    load: Arc<C::Load>,
+    clients: Arc<Clients>,
+    /// Its clients, at first.
+    own: Vec<Place>,
+    /// None where clients stay on their threads.
+    affinity: Option<Arc<Affinity<Box<Turns<C>>>>>,
 }
 
 /// Load threads of so many clients.
@@ -96,30 +118,86 @@ fn places(clients: &Clients) -> Vec<Place> {
     numbers.flat_map(|client| (0..parts).map(move |part| Place { part, client, lane: 0 })).collect()
 }
 
-/// Connects clients, and drives them from the beginning of the load to its end.
-async fn drive<C: Client>(
-    load: &Arc<C::Load>,
-    clients: &Arc<Clients>,
-    places: &[Place],
-    gate: Gate<LoadThread>,
-) -> Result<(), TrialError> {
-    let connected = tokio::select! {
-        biased;
-        connected = connect::<C>(load, places) => connected?,
-        // A client may wait for a server that says nothing.
-        () = clients.over.wait() => return Ok(()),
-    };
-    let Some(clock) = gate.pass().await else { return Ok(()) };
-    let mut running = Crew::new(C::WAITS_FOR_LINES).map_err(no_reactor)?;
-    for (place, client) in connected {
-        running.add(place, Turns::new(Arc::clone(clients), place, clock, client).run());
-    }
-    while let Some((place, ended)) = running.next().await.map_err(no_reactor)? {
-        if let Err(panic) = ended {
-            clients.parts[place.part].panicked(place.client, &panic);
+impl<C: Client> Driven<C> {
+    /// Connects clients, and drives them from the beginning of the load to its end.
+    async fn drive(self, gate: Gate<LoadThread>) -> Result<(), TrialError> {
+        let clients = &self.clients;
+        let connected = tokio::select! {
+            biased;
+            connected = connect::<C>(&self.load, &self.own) => connected?,
+            // A client may wait for a server that says nothing.
+            () = clients.over.wait() => return Ok(()),
+        };
+        let Some(clock) = gate.pass().await else { return Ok(()) };
+        let mut running = Crew::new(C::WAITS_FOR_LINES).map_err(no_reactor)?;
+        if let Some(affinity) = &self.affinity {
+            affinity.call_by(self.number, running.caller());
+        }
+        for (place, client) in connected {
+            let whereabouts = self.affinity.clone().map(|affinity| Whereabouts::new(affinity, self.number));
+            running.add(place, Turns::new(Arc::clone(clients), (place, whereabouts), clock, client).run());
+        }
+        loop {
+            if let Some(event) = running.next().await.map_err(no_reactor)? {
+                self.answer(event, (&mut running, clock));
+                continue;
+            }
+            let Some(affinity) = &self.affinity else { return Ok(()) };
+            let arrived = tokio::select! {
+                biased;
+                arrived = affinity.last(self.number) => arrived,
+                () = clients.over.wait() => return Ok(()),
+            };
+            if arrived.is_empty() {
+                return Ok(());
+            }
+            self.take_in(arrived, (&mut running, clock));
         }
     }
-    Ok(())
+
+    fn answer(
+        &self,
+        event: Event<Place, Rests<C>>,
+        (running, clock): (&mut Crew<'_, Place, Rests<C>>, Clock),
+    ) {
+        match (event, &self.affinity) {
+            (Event::Called, Some(affinity)) => self.take_in(affinity.arrived(self.number), (running, clock)),
+            (Event::Called, None) => {}
+            (Event::Ended(_, Ok(Rests::Over)), _) => self.ended(),
+            (Event::Ended(place, Err(panic)), _) => {
+                self.clients.parts[place.part].panicked(place.client, &panic);
+                self.ended();
+            }
+            (Event::Ended(_, Ok(Rests::Moves { turns, to })), affinity) => {
+                let given = match affinity {
+                    Some(affinity) => affinity.give(turns, (self.number, to)),
+                    None => Err(turns),
+                };
+                // The other thread takes none just now.
+                if let Err(turns) = given {
+                    self.take_in(vec![turns], (running, clock));
+                }
+            }
+        }
+    }
+
+    fn take_in(
+        &self,
+        arrived: Vec<Box<Turns<C>>>,
+        (running, clock): (&mut Crew<'_, Place, Rests<C>>, Clock),
+    ) {
+        for turns in arrived {
+            let lane = self.number % self.clients.lanes();
+            let turns = turns.on((self.number, lane), clock.now_ns());
+            running.add(turns.place(), turns.run());
+        }
+    }
+
+    fn ended(&self) {
+        if let Some(affinity) = &self.affinity {
+            affinity.ended(self.number);
+        }
+    }
 }
 
 fn no_reactor(error: std::io::Error) -> TrialError {

@@ -14,16 +14,29 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::Phase;
 use tokio::sync::watch;
 
+use super::affinity::Whereabouts;
 use super::shared::{Clients, Part};
 use super::waits::Waits;
 use super::{Client, Counting, Course, Done, Place};
 use crate::backoff::Backoff;
 use crate::clock::Clock;
 
+/// Why a client takes no more turns on its thread.
+pub(super) enum Rests<C> {
+    /// The load is over for it.
+    Over,
+    /// It goes on on another thread.
+    Moves { turns: Box<Turns<C>>, to: usize },
+}
+
 /// The turns of one client.
 pub(super) struct Turns<C> {
     clients: Arc<Clients>,
     place: Place,
+    /// None of one that stays on its thread.
+    whereabouts: Option<Whereabouts<Box<Turns<C>>>>,
+    /// Whether it is on a thread that it did not begin on, and has yet to take up its connection there.
+    has_moved: bool,
     clock: Clock,
     client: C,
     /// For its times to think.
@@ -45,14 +58,23 @@ pub(super) struct Turns<C> {
 }
 
 impl<C: Client> Turns<C> {
-    pub(super) fn new(clients: Arc<Clients>, place: Place, clock: Clock, client: C) -> Self {
+    pub(super) fn new(
+        clients: Arc<Clients>,
+        (place, whereabouts): (Place, Option<Whereabouts<Box<Turns<C>>>>),
+        clock: Clock,
+        client: C,
+    ) -> Self {
         let number = (place.part as u64) << 32 | u64::from(place.client);
         let chance = Xoshiro256PlusPlus::seed_from_u64(clients.schedule.seed ^ number.rotate_left(17));
         let mut active = clients.active.subscribe();
         let may_turn = place.client < *active.borrow_and_update();
+        // One with a course of its own waits for most of its time.
+        let whereabouts = whereabouts.filter(|_| client.course() == Course::Shared);
         Self {
             clients,
             place,
+            whereabouts,
+            has_moved: false,
             clock,
             client,
             chance,
@@ -67,8 +89,20 @@ impl<C: Client> Turns<C> {
         }
     }
 
-    /// Takes turns until the load is over.
-    pub(super) async fn run(mut self) {
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Has it go on on a thread, in the thread's lane of its part.
+    pub(super) fn on(mut self: Box<Self>, (thread, lane): (usize, usize), now_ns: u64) -> Box<Self> {
+        self.place.lane = lane;
+        self.has_moved = true;
+        self.whereabouts.as_mut().into_iter().for_each(|whereabouts| whereabouts.is_on(thread, now_ns));
+        self
+    }
+
+    /// Takes turns until the load is over, or until it goes on elsewhere.
+    pub(super) async fn run(mut self) -> Rests<C> {
         let clients = Arc::clone(&self.clients);
         let part = &clients.parts[self.place.part];
         let ended = {
@@ -89,6 +123,10 @@ impl<C: Client> Turns<C> {
             })
             .await
         };
+        if let Ok(Some(to)) = ended {
+            drop(clients);
+            return Rests::Moves { turns: Box::new(self), to };
+        }
         if let Some(kind) = self.turn.take() {
             self.recorder(part).at(self.clock.now_ns()).fail(kind, 1);
             self.client.lost();
@@ -99,16 +137,40 @@ impl<C: Client> Turns<C> {
         if let Err(why) = ended {
             part.stopped(self.place.client, &why);
         }
+        Rests::Over
     }
 
-    async fn until_over(&mut self, part: &Part) -> Result<(), String> {
+    /// Gives the thread on which it goes on, if it does.
+    async fn until_over(&mut self, part: &Part) -> Result<Option<usize>, String> {
+        if std::mem::take(&mut self.has_moved) {
+            if let Err(error) = self.client.join_thread() {
+                self.connect_again(part, &error).await?;
+            }
+        } else if !self.has_begun(part).await? {
+            return Ok(None);
+        }
+        while let Some(due_ns) = self.may_begin(part).await {
+            match self.once(part, due_ns).await {
+                Ok(()) => self.think().await,
+                Err(error) if error.is_lost() => self.connect_again(part, &error).await?,
+                Err(error) => return Err(error.to_string()),
+            }
+            if let Some(thread) = self.better_thread() {
+                return Ok(Some(thread));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until it begins, and has it make ready; false where the load is over before.
+    async fn has_begun(&mut self, part: &Part) -> Result<bool, String> {
         let begins_ns = match self.client.course() {
             Course::Shared => self.clients.schedule.begins_ns(self.place.client),
             Course::Own { begins_ns, .. } => begins_ns,
         };
         tokio::select! {
             () = self.clock.until(begins_ns) => {}
-            () = self.clients.load_over.wait() => return Ok(()),
+            () = self.clients.load_over.wait() => return Ok(false),
         }
         match self.client.begin().await {
             Ok(()) => {}
@@ -118,14 +180,19 @@ impl<C: Client> Turns<C> {
             }
             Err(error) => return Err(error.to_string()),
         }
-        while let Some(due_ns) = self.may_begin(part).await {
-            match self.once(part, due_ns).await {
-                Ok(()) => self.think().await,
-                Err(error) if error.is_lost() => self.connect_again(part, &error).await?,
-                Err(error) => return Err(error.to_string()),
-            }
+        Ok(true)
+    }
+
+    /// The thread that it belongs to, when it has left this one for it. How long that takes is no turn's time.
+    fn better_thread(&mut self) -> Option<usize> {
+        let whereabouts = self.whereabouts.as_mut()?;
+        let now_ns = self.ended_ns.filter(|now_ns| whereabouts.is_due(*now_ns))?;
+        let to = whereabouts.look(now_ns, self.client.processor(), C::here())?;
+        if !self.client.leave_thread() {
+            return None;
         }
-        Ok(())
+        self.ended_ns = None;
+        Some(to)
     }
 
     fn recorder<'a>(&self, part: &'a Part) -> &'a Recorder {

@@ -114,6 +114,24 @@ impl Exchange {
         self.is_ours && self.line.is_at_hand() && !self.owes()
     }
 
+    /// The processor on which the server worked last, if that is known and nothing is under way.
+    pub(super) fn processor(&self) -> Option<usize> {
+        if self.is_at_hand() { self.line.processor() } else { None }
+    }
+
+    /// Leaves this thread, if nothing is under way; false where there is nothing to leave.
+    pub(super) fn leave(&mut self) -> bool {
+        self.is_at_hand() && self.line.leave()
+    }
+
+    /// Goes on on this thread.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(super) fn arrive(&mut self) -> io::Result<()> {
+        self.line.arrive()
+    }
+
     /// Takes the line. The driver must have nothing under way.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! One client: a script at each turn.
 
 use std::ops::Deref;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -34,7 +33,7 @@ impl Deref for Shared {
 /// One client.
 #[derive(Debug)]
 pub(super) struct User {
-    running: Rc<Shared>,
+    running: Arc<Shared>,
     session: Session,
     variables: Variables,
     chance: Chance,
@@ -67,7 +66,7 @@ impl Client for User {
     const DRAWS_NOTHING: bool = true;
 
     async fn connect(load: &Arc<Running>, place: Place) -> Result<Self, Error> {
-        let running = Rc::new(Shared(Arc::clone(load)));
+        let running = Arc::new(Shared(Arc::clone(load)));
         let session = running.session().await?;
         let seed = running.job.seed ^ u64::from(place.client).wrapping_add(1).rotate_left(17);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -93,7 +92,7 @@ impl Client for User {
     }
 
     async fn once(&mut self, script: usize, counting: Counting<'_>) -> Result<Done, Error> {
-        let running = Rc::clone(&self.running);
+        let running = Arc::clone(&self.running);
         let sent = &running.scripts[script];
         let sent_ns = sent.kind.map(|_| counting.clock.now_ns());
         self.take_row(&running);
@@ -124,6 +123,18 @@ impl Client for User {
     async fn connect_again(&mut self) -> Result<(), Error> {
         self.session = self.running.session().await?;
         Ok(())
+    }
+
+    fn processor(&self) -> Option<usize> {
+        self.session.processor()
+    }
+
+    fn leave_thread(&mut self) -> bool {
+        self.session.leave_thread()
+    }
+
+    fn join_thread(&mut self) -> Result<(), Error> {
+        self.session.join_thread()
     }
 }
 
