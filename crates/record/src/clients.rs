@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// Gauge: clients that were driving at the end of an interval.
 pub const ACTIVE_CLIENTS: &str = "active_clients";
+/// Gauge: clients that went on on another load thread within an interval; not told where there were none.
+pub const MOVED_CLIENTS: &str = "moved_clients";
 /// Gauge: operations of an interval that were tried again after a deadlock or a serialization failure.
 pub const RETRIES: &str = "retried_operations";
 /// Gauge: share (0–1) of the CPU time of [`CpuRead::processors`] that was used by [`CpuRead::of`]; only where the server is here.

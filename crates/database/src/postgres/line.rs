@@ -56,6 +56,13 @@ impl Duplex for tokio::io::DuplexStream {
 }
 
 impl Socket {
+    /// Whether the other end is on this machine, by an address that both have.
+    fn is_here(&self) -> bool {
+        let Self::Tcp(socket) = self else { return false };
+        let ends = (socket.peer_addr(), socket.local_addr());
+        matches!(ends, (Ok(there), Ok(here)) if there.ip() == here.ip())
+    }
+
     /// Gives it to the runtime of this thread.
     fn into_stream(self) -> io::Result<Stream> {
         Ok(match self {
@@ -101,16 +108,25 @@ pub(super) struct DriversEnd(Arc<Mutex<State>>);
 /// Our end. The line is the driver's again once this is gone, so that it can take its leave.
 pub(super) struct OurEnd {
     shared: Arc<Mutex<State>>,
-    /// Its socket, while it is our turn on a thread with a reactor.
-    line: Option<Line<Socket>>,
-    /// The same on its way from one such thread to another.
-    on_its_way: Option<Socket>,
+    held: Held,
+    /// Whether the server is on this machine.
+    is_here: bool,
+}
+
+/// The socket of a line, while it is our turn.
+enum Held {
+    /// It is the runtime's.
+    Not,
+    /// A reactor of this thread has it.
+    Here(Line<Socket>),
+    /// It is on its way from one such thread to another.
+    Away(Socket),
 }
 
 /// Both ends of one connection; it is the driver's turn.
 pub(super) fn ends(stream: Stream) -> (DriversEnd, OurEnd) {
     let line = Arc::new(Mutex::new(State { stream: Some(stream), is_ours: false, waiting: None }));
-    (DriversEnd(Arc::clone(&line)), OurEnd { shared: line, line: None, on_its_way: None })
+    (DriversEnd(Arc::clone(&line)), OurEnd { shared: line, held: Held::Not, is_here: false })
 }
 
 impl DriversEnd {
@@ -174,7 +190,7 @@ impl OurEnd {
     /// # Errors
     /// Those of the kernel.
     pub(super) fn take(&mut self) -> io::Result<()> {
-        if self.line.is_some() {
+        if !matches!(self.held, Held::Not) {
             return Ok(());
         }
         let mut state = state(&self.shared);
@@ -184,10 +200,13 @@ impl OurEnd {
         }
         let Some(stream) = state.stream.take() else { return Ok(()) };
         match stream.into_socket()? {
-            Ok(socket) => match Line::of(socket)? {
-                Ok(line) => self.line = Some(line),
-                Err(socket) => state.stream = Some(socket.into_stream()?),
-            },
+            Ok(socket) => {
+                self.is_here = socket.is_here();
+                match Line::of(socket)? {
+                    Ok(line) => self.held = Held::Here(line),
+                    Err(socket) => state.stream = Some(socket.into_stream()?),
+                }
+            }
             Err(stream) => state.stream = Some(stream),
         }
         Ok(())
@@ -195,20 +214,31 @@ impl OurEnd {
 
     /// Whether its socket is waited for by a reactor.
     pub(super) fn is_at_hand(&self) -> bool {
-        self.line.is_some()
+        matches!(self.held, Held::Here(_))
+    }
+
+    /// What it held, which it does not any more.
+    fn let_go(&mut self) -> Option<Socket> {
+        match std::mem::replace(&mut self.held, Held::Not) {
+            Held::Not => None,
+            Held::Here(line) => line.into_socket(),
+            Held::Away(socket) => Some(socket),
+        }
     }
 
     /// The processor on which what the server sent last was received, if the server is on this machine: that on which it worked.
     pub(super) fn processor(&self) -> Option<usize> {
-        let Socket::Tcp(socket) = self.line.as_ref()?.socket() else { return None };
-        let is_here = socket.peer_addr().ok()?.ip() == socket.local_addr().ok()?.ip();
-        is_here.then(|| sockopt::socket_incoming_cpu(socket).ok().map(|number| number as usize)).flatten()
+        let Held::Here(line) = &self.held else { return None };
+        let number = self.is_here.then(|| sockopt::socket_incoming_cpu(line.socket()))?;
+        number.ok().map(|number| number as usize)
     }
 
     /// This thread's reactor has it no more; false where none had.
     pub(super) fn leave(&mut self) -> bool {
-        self.on_its_way = self.line.take().and_then(Line::into_socket);
-        self.on_its_way.is_some()
+        if let Some(socket) = self.let_go() {
+            self.held = Held::Away(socket);
+        }
+        matches!(self.held, Held::Away(_))
     }
 
     /// This thread's reactor has it now, if it had left another one.
@@ -216,16 +246,18 @@ impl OurEnd {
     /// # Errors
     /// Those of the kernel.
     pub(super) fn arrive(&mut self) -> io::Result<()> {
-        let Some(socket) = self.on_its_way.take() else { return Ok(()) };
-        match Line::of(socket)? {
-            Ok(line) => self.line = Some(line),
-            Err(socket) => state(&self.shared).stream = Some(socket.into_stream()?),
+        match std::mem::replace(&mut self.held, Held::Not) {
+            Held::Away(socket) => match Line::of(socket)? {
+                Ok(line) => self.held = Held::Here(line),
+                Err(socket) => state(&self.shared).stream = Some(socket.into_stream()?),
+            },
+            other => self.held = other,
         }
         Ok(())
     }
 
     pub(super) fn give_back(&mut self) {
-        let socket = self.line.take().and_then(Line::into_socket).or_else(|| self.on_its_way.take());
+        let socket = self.let_go();
         let mut state = state(&self.shared);
         if let Some(socket) = socket {
             // Where there is no runtime any more, nobody takes leave.
@@ -237,7 +269,7 @@ impl OurEnd {
 
     /// Sends what can be sent of some bytes.
     pub(super) fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if let Some(line) = &mut self.line {
+        if let Held::Here(line) = &mut self.held {
             return line.send(context, bytes);
         }
         match &mut state(&self.shared).stream {
@@ -248,7 +280,7 @@ impl OurEnd {
 
     /// Sends what an encrypted stream still holds.
     pub(super) fn poll_flush(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.line.is_some() {
+        if self.is_at_hand() {
             return Poll::Ready(Ok(()));
         }
         match &mut state(&self.shared).stream {
@@ -263,7 +295,7 @@ impl OurEnd {
         context: &mut Context<'_>,
         room: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        if let Some(line) = &mut self.line {
+        if let Held::Here(line) = &mut self.held {
             return line.receive(context, room);
         }
         let mut room = ReadBuf::new(room);

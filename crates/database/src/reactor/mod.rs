@@ -37,8 +37,8 @@ const POLLED: PollFlags = PollFlags::IN.union(PollFlags::RDHUP);
 const POLLED_ENDED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags::ERR);
 /// So many connections are polled for at most: more were not measured.
 const FEW: usize = 32;
-/// What the epoll tells of a bell, which is no connection's number.
-const BELL: u64 = u64::MAX;
+/// What the epoll tells of an interrupt, which is no connection's number.
+const INTERRUPT: u64 = u64::MAX;
 
 thread_local! {
     static HERE: RefCell<Option<Arc<Poller>>> = const { RefCell::new(None) };
@@ -52,28 +52,27 @@ pub struct Reactor {
 
 /// Ends a wait of a reactor, from whatever thread.
 #[derive(Clone, Debug)]
-pub struct Bell(Arc<OwnedFd>);
+pub struct Interrupt(Arc<OwnedFd>);
 
-impl Bell {
+impl Interrupt {
     fn new() -> io::Result<Self> {
         Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
     }
 
     /// Ends the wait that goes on, or else the next one.
-    pub fn ring(&self) {
-        // It can fail only where it has rung so often that it was never heard.
+    pub fn raise(&self) {
+        // It can fail only where it was raised so often that it is raised anyway.
         let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
     }
 
-    /// It was heard.
-    fn silence(&self) {
+    fn clear(&self) {
         let _ = rustix::io::read(&*self.0, &mut [0; 8]);
     }
 }
 
 struct Poller {
     epoll: OwnedFd,
-    bell: Bell,
+    interrupt: Interrupt,
     lines: Mutex<Lines>,
 }
 
@@ -118,9 +117,9 @@ impl Reactor {
     /// # Errors
     /// When the kernel has none.
     pub fn here() -> io::Result<Self> {
-        let (epoll, bell) = (epoll::create(CreateFlags::CLOEXEC)?, Bell::new()?);
-        epoll::add(&epoll, &bell.0, EventData::new_u64(BELL), EventFlags::IN)?;
-        let poller = Arc::new(Poller { epoll, bell, lines: Mutex::default() });
+        let (epoll, interrupt) = (epoll::create(CreateFlags::CLOEXEC)?, Interrupt::new()?);
+        epoll::add(&epoll, &interrupt.0, EventData::new_u64(INTERRUPT), EventFlags::IN)?;
+        let poller = Arc::new(Poller { epoll, interrupt, lines: Mutex::default() });
         HERE.set(Some(Arc::clone(&poller)));
         Ok(Self { poller, events: Vec::with_capacity(EVENTS) })
     }
@@ -135,8 +134,8 @@ impl Reactor {
 
     /// What ends its waits.
     #[must_use]
-    pub fn bell(&self) -> Bell {
-        self.poller.bell.clone()
+    pub fn interrupt(&self) -> Interrupt {
+        self.poller.interrupt.clone()
     }
 
     /// Connections of which something is awaited.
@@ -167,7 +166,7 @@ impl Reactor {
         if lines.is_polled { self.poller.register_all(&mut lines) } else { Ok(()) }
     }
 
-    /// Waits until something comes, for so long at most, and wakes whoever awaits it. Tells whether somebody was woken, or the bell rang.
+    /// Waits until something comes, for so long at most, and wakes whoever awaits it. Tells whether somebody was woken, or the wait was interrupted.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -176,7 +175,7 @@ impl Reactor {
         let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
         let mut lines = self.poller.lines();
         if lines.is_polled {
-            return lines.poll(&self.poller.bell, limit);
+            return lines.poll(&self.poller.interrupt, limit);
         }
         drop(lines);
         match epoll::wait(&self.poller.epoll, spare_capacity(&mut self.events), Some(&limit)) {
@@ -188,8 +187,8 @@ impl Reactor {
         let mut lines = self.poller.lines();
         let mut woken = 0;
         for &Event { flags, data } in &self.events {
-            if data.u64() == BELL {
-                self.poller.bell.silence();
+            if data.u64() == INTERRUPT {
+                self.poller.interrupt.clear();
                 woken += 1;
                 continue;
             }
@@ -302,14 +301,14 @@ impl Lines {
     }
 
     /// Polls for those that are awaited.
-    fn poll(&mut self, bell: &Bell, limit: Timespec) -> io::Result<bool> {
+    fn poll(&mut self, interrupt: &Interrupt, limit: Timespec) -> io::Result<bool> {
         let awaited = self.all.iter().enumerate().filter_map(|(number, line)| {
             let line = line.as_ref().filter(|line| line.is_awaited)?;
             let out = if line.is_full { PollFlags::OUT } else { PollFlags::empty() };
             Some((number, PollFd::new(&line.socket, out | POLLED)))
         });
         let (numbers, mut asked): (Vec<usize>, Vec<PollFd<'_>>) = awaited.unzip();
-        asked.push(PollFd::new(&bell.0, PollFlags::IN));
+        asked.push(PollFd::new(&interrupt.0, PollFlags::IN));
         match poll(&mut asked, Some(&limit)) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
@@ -318,11 +317,11 @@ impl Lines {
         let mut came = std::mem::take(&mut self.came);
         let told = numbers.into_iter().zip(asked.iter().map(PollFd::revents));
         came.extend(told.filter(|(_, what)| !what.is_empty()));
-        let has_rung = asked.last().is_some_and(|bell| !bell.revents().is_empty());
-        if has_rung {
-            bell.silence();
+        let is_interrupted = asked.last().is_some_and(|last| !last.revents().is_empty());
+        if is_interrupted {
+            interrupt.clear();
         }
-        let is_woken = has_rung || !came.is_empty();
+        let is_woken = is_interrupted || !came.is_empty();
         for (number, what) in came.drain(..) {
             self.tell(number, what.intersects(POLLED_ENDED));
         }

@@ -234,18 +234,18 @@ fn only_a_few_are_polled_for() {
 }
 
 #[test]
-fn a_bell_ends_a_wait_from_another_thread_and_is_heard_once() {
+fn an_interrupt_ends_a_wait_from_another_thread_and_only_one() {
     for mut tested in [tested(), polled()] {
         assert_eq!(tested.receive(), Poll::Pending);
-        let bell = tested.reactor.bell();
-        let ringing = std::thread::spawn(move || {
-            bell.ring();
-            bell.ring();
+        let interrupt = tested.reactor.interrupt();
+        let raising = std::thread::spawn(move || {
+            interrupt.raise();
+            interrupt.raise();
         });
         assert!(tested.reactor.wait(SOON).unwrap());
-        ringing.join().unwrap();
+        raising.join().unwrap();
         tested.reactor.wait(Duration::ZERO).unwrap();
-        assert!(!tested.reactor.wait(Duration::ZERO).unwrap(), "it rang before, and that was heard");
+        assert!(!tested.reactor.wait(Duration::ZERO).unwrap(), "that it was raised twice is one");
         assert_eq!(tested.woken(), 0, "nobody awaited it");
         tested.there.write_all(b"one").unwrap();
         assert!(tested.reactor.wait(SOON).unwrap());

@@ -257,8 +257,7 @@ async fn a_session_goes_on_on_another_thread() {
         let (back, (kept, processor)) = tokio::task::spawn_blocking(|| thread.join().unwrap()).await.unwrap();
         session = back;
         assert_eq!(kept, Value::I64(7));
-        let processors = std::thread::available_parallelism().unwrap().get();
-        assert!(processor.is_some_and(|processor| processor < processors.max(1_024)), "{processor:?}");
+        assert!(processor.is_some(), "it is on this machine");
     }
     // The driver lives on the thread that connected.
     session.join_thread().unwrap();

@@ -1,9 +1,10 @@
 //! The controller of a trial: hands over its intervals each second, adjusts the number of clients, and ends the load.
 
 use load::{Go, PauseWatch, Progress, Recorder, lock};
-use record::clients::{ACTIVE_CLIENTS, SERVER_CPU, SERVER_CPU_S};
+use record::clients::{ACTIVE_CLIENTS, MOVED_CLIENTS, SERVER_CPU, SERVER_CPU_S};
 use record::{Interval, Main, Phase, Window};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering;
 
 use super::cpu::Governor;
 use super::last_100::Last100;
@@ -204,6 +205,10 @@ impl<'a> Controller<'a> {
         let active =
             if interval.phase == Phase::Drain { 0 } else { self.active((interval.end_s * 1e9) as u64) };
         gauges.insert(ACTIVE_CLIENTS.to_owned(), active as f64);
+        let moved = self.clients.moved.swap(0, Ordering::Relaxed);
+        if moved > 0 {
+            gauges.insert(MOVED_CLIENTS.to_owned(), f64::from(moved));
+        }
         if let Some(server) = self.server_cpu.as_mut().and_then(|read| read(used.cpu_us)) {
             gauges.insert(SERVER_CPU.to_owned(), server.share);
             gauges.insert(SERVER_CPU_S.to_owned(), server.seconds);

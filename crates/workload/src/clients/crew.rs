@@ -5,7 +5,6 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
@@ -44,6 +43,8 @@ pub(super) struct Crew<'a, T, R> {
     next: VecDeque<usize>,
     lines: Option<Lines>,
     bell: Arc<Bell>,
+    /// When the runtime was asked last, the second time to some milliseconds; none once it is to be.
+    asked: Option<(Instant, Duration)>,
 }
 
 /// What happens to a crew.
@@ -122,11 +123,10 @@ impl Bell {
 }
 
 /// Calls a crew, from another thread.
-#[derive(Clone)]
 pub(super) struct Caller {
     bell: Arc<Bell>,
     /// What the thread hears while it waits for connections.
-    line: Option<database::Bell>,
+    line: Option<database::Interrupt>,
 }
 
 impl Caller {
@@ -134,14 +134,8 @@ impl Caller {
         self.bell.is_called.store(true, Ordering::SeqCst);
         self.bell.ring();
         if let Some(line) = &self.line {
-            line.ring();
+            line.raise();
         }
-    }
-}
-
-impl fmt::Debug for Caller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Caller").finish_non_exhaustive()
     }
 }
 
@@ -171,12 +165,13 @@ impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
             next: VecDeque::new(),
             lines,
             bell: Arc::new(Bell::default()),
+            asked: None,
         })
     }
 
     /// What calls it.
     pub(super) fn caller(&self) -> Caller {
-        let line = self.lines.as_ref().map(|lines| lines.reactor.bell());
+        let line = self.lines.as_ref().map(|lines| lines.reactor.interrupt());
         Caller { bell: Arc::clone(&self.bell), line }
     }
 
@@ -213,15 +208,19 @@ impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
         self.bell.is_watched.store(true, Ordering::SeqCst);
         let next = self.poll_members(runtime);
         self.bell.is_watched.store(false, Ordering::SeqCst);
-        if next.is_pending() && self.bell.has_rung() {
-            runtime.waker().wake_by_ref();
+        if next.is_pending() {
+            self.asked = None;
+            if self.bell.has_rung() {
+                runtime.waker().wake_by_ref();
+            }
         }
         next
     }
 
     /// Has all go on that can, and waits for connections as long as nothing else is waited for.
     fn poll_members(&mut self, runtime: &mut Context<'_>) -> Poll<io::Result<Option<Event<T, R>>>> {
-        let (begin, begin_about) = (Instant::now(), about_now());
+        // What happens here does not go on without the runtime for longer.
+        let (asked, asked_about) = *self.asked.get_or_insert_with(|| (Instant::now(), about_now()));
         loop {
             if let Some(event) = self.go_on() {
                 return Poll::Ready(Ok(Some(event)));
@@ -240,8 +239,8 @@ impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
                 continue;
             }
             let is_enough = match is_alone {
-                true => about_now().saturating_sub(begin_about) >= LINES_ALONE,
-                false => begin.elapsed() >= WITHOUT_RUNTIME,
+                true => about_now().saturating_sub(asked_about) >= LINES_ALONE,
+                false => asked.elapsed() >= WITHOUT_RUNTIME,
             };
             if is_enough {
                 if is_alone {
@@ -281,4 +280,52 @@ impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
 fn about_now() -> Duration {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_crew_that_waits_is_called_from_another_thread() {
+        for waits_for_lines in [false, true] {
+            let mut crew = Crew::new(waits_for_lines).unwrap();
+            crew.add('a', pending::<()>());
+            let caller = crew.caller();
+            let calling = std::thread::spawn(move || caller.call());
+            assert!(matches!(crew.next().await.unwrap(), Some(Event::Called)));
+            calling.join().unwrap();
+            let again = crew.next();
+            tokio::pin!(again);
+            assert!(futures_util::poll!(again).is_pending(), "once");
+        }
+    }
+
+    /// Who is woken by the number of one that ended asks in vain.
+    #[tokio::test]
+    async fn places_of_those_that_ended_are_taken_by_others() {
+        let mut crew = Crew::new(false).unwrap();
+        let kept = Arc::new(Mutex::new(None::<Waker>));
+        let keeps = Arc::clone(&kept);
+        crew.add(
+            'a',
+            std::future::poll_fn(move |context| {
+                let waker = lock(&keeps).replace(context.waker().clone());
+                if waker.is_some() {
+                    Poll::Ready(1)
+                } else {
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+            }),
+        );
+        assert!(matches!(crew.next().await.unwrap(), Some(Event::Ended('a', Ok(1)))));
+        crew.add('b', ready(2));
+        lock(&kept).take().unwrap().wake();
+        assert!(matches!(crew.next().await.unwrap(), Some(Event::Ended('b', Ok(2)))));
+        assert!(crew.next().await.unwrap().is_none());
+        assert_eq!(crew.members.len(), 1);
+    }
 }

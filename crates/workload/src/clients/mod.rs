@@ -84,14 +84,9 @@ pub(crate) trait Client: Sized + Send + 'static {
     /// Connects again.
     async fn connect_again(&mut self) -> Result<(), Error>;
 
-    /// The processor on which its server worked last for it, if that is one of this machine's and known.
-    fn processor(&self) -> Option<usize> {
+    /// The processor on which its server worked last for it, and the one on which this thread runs, if the first is known and of this machine.
+    fn processors(&self) -> Option<(usize, usize)> {
         None
-    }
-
-    /// The processor on which this thread runs.
-    fn here() -> usize {
-        rustix::thread::sched_getcpu()
     }
 
     /// Leaves this thread between two turns; false where it cannot.

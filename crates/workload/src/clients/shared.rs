@@ -26,6 +26,8 @@ pub(crate) struct Clients {
     pub(super) names: Names,
     /// Connections at once, where not each client has one all the time.
     pub(super) connections: Option<u32>,
+    /// Those that went on on another thread since that was told.
+    pub(super) moved: AtomicU32,
     /// Clients of each part that may begin a turn.
     pub(super) active: watch::Sender<u32>,
     /// No new turn begins.
@@ -88,6 +90,7 @@ impl Clients {
             schedule,
             names,
             connections: None,
+            moved: AtomicU32::new(0),
             active: watch::Sender::new(active),
             load_over: Signal::new(),
             over: Signal::new(),

@@ -1,10 +1,11 @@
 //! Load threads, each with its share of the clients.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::task::{JoinSet, LocalSet};
 
-use super::affinity::{Affinity, Whereabouts};
+use super::affinity::{self, Host};
 use super::crew::{Crew, Event};
 use super::shared::Clients;
 use super::turns::{Rests, Turns};
@@ -55,35 +56,30 @@ pub(super) fn start<C: Client>(
         ending.over.set();
     });
     let of_thread = |number: usize| places.iter().skip(number).step_by(count);
-    let may_move = C::WAITS_FOR_LINES && !simulated && clients.schedule.never_rests();
-    let affinity =
-        may_move.then(|| Arc::new(Affinity::new((0..count).map(|number| of_thread(number).count()))));
-    for number in 0..count {
+    let hosts = affinity::hosts((0..count).map(|number| of_thread(number).count()));
+    for (number, host) in hosts.into_iter().enumerate() {
         let lane = number % clients.lanes();
         let own = of_thread(number).map(|&place| Place { lane, ..place }).collect();
-        let driven = Driven::<C> {
-            number,
-            load: Arc::clone(load),
-            clients: Arc::clone(clients),
-            own,
-            affinity: affinity.clone(),
-        };
+        let may_move = C::WAITS_FOR_LINES && count > 1 && clients.schedule.never_rests();
+        let (load, clients) = (Arc::clone(load), Arc::clone(clients));
+        let share = Share::<C> { load, clients, own, lane, host, may_move };
         threads.start(LoadThread(number), move |gate| async move {
-            LocalSet::new().run_until(driven.drive(gate)).await
+            LocalSet::new().run_until(share.drive(gate)).await
         })?;
     }
     Ok(threads)
 }
 
 /// What a load thread drives.
-struct Driven<C: Client> {
-    number: usize,
+struct Share<C: Client> {
     load: Arc<C::Load>,
     clients: Arc<Clients>,
     /// Its clients, at first.
     own: Vec<Place>,
-    /// None where clients stay on their threads.
-    affinity: Option<Arc<Affinity<Box<Turns<C>>>>>,
+    lane: usize,
+    host: Host<Box<Turns<C>>>,
+    /// Whether clients may go on on other threads.
+    may_move: bool,
 }
 
 /// Load threads of so many clients.
@@ -118,7 +114,7 @@ fn places(clients: &Clients) -> Vec<Place> {
     numbers.flat_map(|client| (0..parts).map(move |part| Place { part, client, lane: 0 })).collect()
 }
 
-impl<C: Client> Driven<C> {
+impl<C: Client> Share<C> {
     /// Connects clients, and drives them from the beginning of the load to its end.
     async fn drive(self, gate: Gate<LoadThread>) -> Result<(), TrialError> {
         let clients = &self.clients;
@@ -130,11 +126,10 @@ impl<C: Client> Driven<C> {
         };
         let Some(clock) = gate.pass().await else { return Ok(()) };
         let mut running = Crew::new(C::WAITS_FOR_LINES).map_err(no_reactor)?;
-        if let Some(affinity) = &self.affinity {
-            affinity.call_by(self.number, running.caller());
-        }
+        self.host.call_by(running.caller());
+        let from_ns = clients.schedule.ramp().ns;
         for (place, client) in connected {
-            let whereabouts = self.affinity.clone().map(|affinity| Whereabouts::new(affinity, self.number));
+            let whereabouts = self.may_move.then(|| self.host.whereabouts(from_ns));
             running.add(place, Turns::new(Arc::clone(clients), (place, whereabouts), clock, client).run());
         }
         loop {
@@ -142,10 +137,9 @@ impl<C: Client> Driven<C> {
                 self.answer(event, (&mut running, clock));
                 continue;
             }
-            let Some(affinity) = &self.affinity else { return Ok(()) };
             let arrived = tokio::select! {
                 biased;
-                arrived = affinity.last(self.number) => arrived,
+                arrived = self.host.arrived_or_over() => arrived,
                 () = clients.over.wait() => return Ok(()),
             };
             if arrived.is_empty() {
@@ -155,47 +149,30 @@ impl<C: Client> Driven<C> {
         }
     }
 
-    fn answer(
-        &self,
-        event: Event<Place, Rests<C>>,
-        (running, clock): (&mut Crew<'_, Place, Rests<C>>, Clock),
-    ) {
-        match (event, &self.affinity) {
-            (Event::Called, Some(affinity)) => self.take_in(affinity.arrived(self.number), (running, clock)),
-            (Event::Called, None) => {}
-            (Event::Ended(_, Ok(Rests::Over)), _) => self.ended(),
-            (Event::Ended(place, Err(panic)), _) => {
+    fn answer(&self, event: Event<Place, Rests<C>>, running: (&mut Crew<'_, Place, Rests<C>>, Clock)) {
+        match event {
+            Event::Called => self.take_in(self.host.arrived(), running),
+            Event::Ended(_, Ok(Rests::Over)) => self.host.ended(),
+            Event::Ended(_, Ok(Rests::Moves { turns, to })) => match self.host.give(turns, to) {
+                Ok(()) => _ = self.clients.moved.fetch_add(1, Ordering::Relaxed),
+                Err(turns) => self.take_in(vec![turns], running),
+            },
+            Event::Ended(place, Err(panic)) => {
                 self.clients.parts[place.part].panicked(place.client, &panic);
-                self.ended();
-            }
-            (Event::Ended(_, Ok(Rests::Moves { turns, to })), affinity) => {
-                let given = match affinity {
-                    Some(affinity) => affinity.give(turns, (self.number, to)),
-                    None => Err(turns),
-                };
-                // The other thread takes none just now.
-                if let Err(turns) = given {
-                    self.take_in(vec![turns], (running, clock));
-                }
+                self.host.ended();
             }
         }
     }
 
+    /// Has clients go on on this thread.
     fn take_in(
         &self,
         arrived: Vec<Box<Turns<C>>>,
         (running, clock): (&mut Crew<'_, Place, Rests<C>>, Clock),
     ) {
-        for turns in arrived {
-            let lane = self.number % self.clients.lanes();
-            let turns = turns.on((self.number, lane), clock.now_ns());
+        for mut turns in arrived {
+            turns.go_on_at(&self.host, self.lane, clock.now_ns());
             running.add(turns.place(), turns.run());
-        }
-    }
-
-    fn ended(&self) {
-        if let Some(affinity) = &self.affinity {
-            affinity.ended(self.number);
         }
     }
 }

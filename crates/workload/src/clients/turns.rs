@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use record::Phase;
 use tokio::sync::watch;
 
-use super::affinity::Whereabouts;
+use super::affinity::{Host, Whereabouts};
 use super::shared::{Clients, Part};
 use super::waits::Waits;
 use super::{Client, Counting, Course, Done, Place};
@@ -35,8 +35,8 @@ pub(super) struct Turns<C> {
     place: Place,
     /// None of one that stays on its thread.
     whereabouts: Option<Whereabouts<Box<Turns<C>>>>,
-    /// Whether it is on a thread that it did not begin on, and has yet to take up its connection there.
-    has_moved: bool,
+    /// Whether it has yet to take up its connection on this thread.
+    is_away: bool,
     clock: Clock,
     client: C,
     /// For its times to think.
@@ -68,13 +68,11 @@ impl<C: Client> Turns<C> {
         let chance = Xoshiro256PlusPlus::seed_from_u64(clients.schedule.seed ^ number.rotate_left(17));
         let mut active = clients.active.subscribe();
         let may_turn = place.client < *active.borrow_and_update();
-        // One with a course of its own waits for most of its time.
-        let whereabouts = whereabouts.filter(|_| client.course() == Course::Shared);
         Self {
             clients,
             place,
             whereabouts,
-            has_moved: false,
+            is_away: false,
             clock,
             client,
             chance,
@@ -94,11 +92,12 @@ impl<C: Client> Turns<C> {
     }
 
     /// Has it go on on a thread, in the thread's lane of its part.
-    pub(super) fn on(mut self: Box<Self>, (thread, lane): (usize, usize), now_ns: u64) -> Box<Self> {
+    pub(super) fn go_on_at(&mut self, host: &Host<Box<Self>>, lane: usize, now_ns: u64) {
         self.place.lane = lane;
-        self.has_moved = true;
-        self.whereabouts.as_mut().into_iter().for_each(|whereabouts| whereabouts.is_on(thread, now_ns));
-        self
+        self.is_away = true;
+        if let Some(whereabouts) = &mut self.whereabouts {
+            host.take_in(whereabouts, now_ns);
+        }
     }
 
     /// Takes turns until the load is over, or until it goes on elsewhere.
@@ -124,7 +123,6 @@ impl<C: Client> Turns<C> {
             .await
         };
         if let Ok(Some(to)) = ended {
-            drop(clients);
             return Rests::Moves { turns: Box::new(self), to };
         }
         if let Some(kind) = self.turn.take() {
@@ -142,7 +140,7 @@ impl<C: Client> Turns<C> {
 
     /// Gives the thread on which it goes on, if it does.
     async fn until_over(&mut self, part: &Part) -> Result<Option<usize>, String> {
-        if std::mem::take(&mut self.has_moved) {
+        if std::mem::take(&mut self.is_away) {
             if let Err(error) = self.client.join_thread() {
                 self.connect_again(part, &error).await?;
             }
@@ -183,16 +181,12 @@ impl<C: Client> Turns<C> {
         Ok(true)
     }
 
-    /// The thread that it belongs to, when it has left this one for it. How long that takes is no turn's time.
+    /// The thread that it belongs to, when it has left this one for it. To look is no turn's time.
     fn better_thread(&mut self) -> Option<usize> {
         let whereabouts = self.whereabouts.as_mut()?;
-        let now_ns = self.ended_ns.filter(|now_ns| whereabouts.is_due(*now_ns))?;
-        let to = whereabouts.look(now_ns, self.client.processor(), C::here())?;
-        if !self.client.leave_thread() {
-            return None;
-        }
-        self.ended_ns = None;
-        Some(to)
+        let now_ns = self.ended_ns.take_if(|now_ns| whereabouts.is_due(*now_ns))?;
+        let to = whereabouts.look(now_ns, self.client.processors())?;
+        self.client.leave_thread().then_some(to)
     }
 
     fn recorder<'a>(&self, part: &'a Part) -> &'a Recorder {

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::thread::ThreadId;
 
+use record::clients::MOVED_CLIENTS;
+
 use super::*;
 
 /// What they were seen to do.
@@ -33,6 +35,11 @@ fn number() -> usize {
     number.unwrap()
 }
 
+/// Load threads; each has two clients.
+fn threads() -> usize {
+    std::thread::available_parallelism().unwrap().get()
+}
+
 impl Client for Wanderer {
     type Load = Seen;
     type Turn = u64;
@@ -61,12 +68,8 @@ impl Client for Wanderer {
         Ok(())
     }
 
-    fn processor(&self) -> Option<usize> {
-        Some(1 - number())
-    }
-
-    fn here() -> usize {
-        number()
+    fn processors(&self) -> Option<(usize, usize)> {
+        Some(((number() + 1) % threads(), number()))
     }
 
     fn leave_thread(&mut self) -> bool {
@@ -89,25 +92,29 @@ struct Wandered {
     seen: Arc<Seen>,
     clients: Arc<Clients>,
     conducted: Conducted,
-    /// Turns of the whole load, as they were told.
+    /// Turns of the whole load, and clients that moved, as they were told.
     turns: u64,
+    moved: f64,
 }
 
 impl Wandered {
     /// Clients that took turns on so many threads.
     fn on_threads(&self, count: usize) -> usize {
         let seen = self.seen.threads.lock().unwrap();
-        (0..4).filter(|client| seen.iter().filter(|(other, _)| other == client).count() == count).count()
+        let of = |client: u32| seen.iter().filter(|(other, _)| *other == client).count();
+        (0..self.clients.schedule.clients).filter(|&client| of(client) == count).count()
     }
 }
 
-/// Clients of two threads for some seconds.
+/// Two clients of each thread for some seconds.
 fn wandered(seen: Seen, schedule: Schedule) -> Wandered {
+    let schedule = Schedule { clients: 2 * threads() as u32, ..schedule };
     let clients = Arc::new(Clients::new(schedule, 1, &counted(&schedule), names()));
-    let (seen, mut turns) = (Arc::new(seen), 0);
+    let (seen, mut turns, mut moved) = (Arc::new(seen), 0, 0.0);
     let mut on_progress = |progress| {
         if let Progress::Interval(interval) = progress {
             turns += interval.operations["login"].count;
+            moved += interval.gauges.get(MOVED_CLIENTS).copied().unwrap_or(0.0);
         }
         Go::On
     };
@@ -122,27 +129,27 @@ fn wandered(seen: Seen, schedule: Schedule) -> Wandered {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let driving = drive.run::<Wanderer>(&seen, setup(&schedule));
     let conducted = tokio::task::LocalSet::new().block_on(&runtime, driving).unwrap();
-    Wandered { seen, clients, conducted, turns }
+    Wandered { seen, clients, conducted, turns, moved }
 }
 
-fn two_threads() -> bool {
-    let are_two = std::thread::available_parallelism().is_ok_and(|count| count.get() == 2);
-    if !are_two {
-        eprintln!(
-            "not run: clients that go from one load thread to another, for there are not two processors"
-        );
+fn are_threads() -> bool {
+    let are_threads = threads() > 1;
+    if !are_threads {
+        eprintln!("not run: clients that go from one load thread to another, for there is one processor");
     }
-    are_two
+    are_threads
 }
 
 #[test]
 fn a_client_goes_on_where_its_server_works_and_each_of_its_turns_counts() {
-    if !two_threads() {
+    if !are_threads() {
         return;
     }
-    let wandered = wandered(Seen::default(), schedule(4, 2));
+    let wandered = wandered(Seen::default(), schedule(1, 2));
     assert!(wandered.seen.joined.load(Ordering::Relaxed) > 0);
-    assert!(wandered.on_threads(2) > 0, "{:?}", wandered.seen);
+    assert!(wandered.on_threads(1) < 2 * threads(), "{:?}", wandered.seen);
+    // Who joins a thread it has left itself, since the other one took none, has not moved.
+    assert!(wandered.moved > 0.0 && wandered.moved <= wandered.seen.joined.load(Ordering::Relaxed) as f64);
     assert_eq!(wandered.turns, wandered.seen.turns.load(Ordering::Relaxed));
     let counted: u64 = wandered.clients.parts()[0].turns_by_client().iter().sum();
     let measured: u64 =
@@ -153,10 +160,10 @@ fn a_client_goes_on_where_its_server_works_and_each_of_its_turns_counts() {
 
 #[test]
 fn a_client_that_loses_its_connection_on_the_way_makes_another_one() {
-    if !two_threads() {
+    if !are_threads() {
         return;
     }
-    let wandered = wandered(Seen { loses: true, ..Seen::default() }, schedule(4, 2));
+    let wandered = wandered(Seen { loses: true, ..Seen::default() }, schedule(1, 2));
     let again = wandered.seen.again.load(Ordering::Relaxed);
     // The end of the load may come before another one is made.
     let stopped = wandered.clients.parts()[0].take_stopped();
@@ -170,10 +177,10 @@ fn a_client_that_loses_its_connection_on_the_way_makes_another_one() {
 /// Nobody waits for a client that is no more.
 #[test]
 fn a_client_that_panics_ends_alone() {
-    if !two_threads() {
+    if !are_threads() {
         return;
     }
-    let wandered = wandered(Seen { panics_at: Some(100), ..Seen::default() }, schedule(4, 1));
+    let wandered = wandered(Seen { panics_at: Some(100), ..Seen::default() }, schedule(1, 1));
     assert_eq!(wandered.clients.parts()[0].ended_by_mistake(), 1);
     assert_eq!(wandered.turns + 1, wandered.seen.turns.load(Ordering::Relaxed));
 }
@@ -181,7 +188,7 @@ fn a_client_that_panics_ends_alone() {
 #[test]
 fn a_client_that_thinks_stays_where_it_is() {
     let pacing = Pacing::Closed { think_time: Span { ns: 100_000 } };
-    let wandered = wandered(Seen::default(), Schedule { pacing, ..schedule(4, 1) });
+    let wandered = wandered(Seen::default(), Schedule { pacing, ..schedule(1, 1) });
     assert_eq!(wandered.seen.joined.load(Ordering::Relaxed), 0);
-    assert_eq!(wandered.on_threads(1), 4);
+    assert_eq!(wandered.on_threads(1), 2 * threads());
 }

@@ -125,8 +125,8 @@ impl Client for User {
         Ok(())
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.session.processor()
+    fn processors(&self) -> Option<(usize, usize)> {
+        Some((self.session.processor()?, rustix::thread::sched_getcpu()))
     }
 
     fn leave_thread(&mut self) -> bool {
