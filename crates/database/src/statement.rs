@@ -36,4 +36,6 @@ pub struct Answer {
     pub rows: u64,
     /// The last row, with the names of its columns, where it was wanted and there was one.
     pub last: Vec<(String, Value)>,
+    /// Whether those are rows that came, of no columns perhaps; told by PostgreSQL, whose rows may have none.
+    pub has_rows: bool,
 }

@@ -112,13 +112,23 @@ const SCRIPT: Words = &[
     ("--vacuum-all", "VACUUM in the file of --init, or with psql before the load"),
     ("-C", "left out: a client keeps its connection"),
     ("--connect", "left out: a client keeps its connection"),
+    (
+        "--continue-on-error",
+        "left out: an error stops its client and makes the trial invalid; have the server catch it, such as by ON CONFLICT DO NOTHING",
+    ),
     ("-P", "not needed: the live line and the report have every second"),
     ("--progress", "not needed: the live line and the report have every second"),
+    ("--progress-timestamp", "not needed: the live line and the report have every second"),
     ("-r", "not needed: the report has each statement"),
     ("--report-per-command", "not needed: the report has each statement"),
     ("--report-latencies", "not needed: the report has each statement"),
     ("--failures-detailed", "not needed: the report counts them, and has the first"),
-    ("-l", "left out: no transaction is logged by itself; `prony export` has every second"),
+    ("--verbose-errors", "not needed: the report counts errors, and has the first"),
+    ("--debug", DEBUG),
+    ("-l", NO_LOG),
+    ("--log-prefix", NO_LOG),
+    ("--sampling-rate", NO_LOG),
+    ("--aggregate-interval", "not needed: `prony export --csv --series` has every second"),
     ("--show-script", "not needed: the report has the text of each script"),
     ("--exit-on-abort", "left out: a client that stops makes the trial invalid"),
     ("-F", "left out: make the tables with `pgbench -i`"),
@@ -128,17 +138,41 @@ const SCRIPT: Words = &[
     ("--partitions", "left out: make the tables with `pgbench -i`"),
     ("--partition-method", "left out: make the tables with `pgbench -i`"),
     ("--init-steps", "left out: make the tables with `pgbench -i`"),
+    ("--index-tablespace", "left out: make the tables with `pgbench -i`"),
     ("-I", "left out: make the tables with `pgbench -i`"),
     ("--random-seed", "--seed"),
     ("--pace", "--speed"),
     ("--factor", "--speed"),
-    ("-h", "--target"),
-    ("-p", "--target"),
-    ("-U", "--target"),
-    ("-d", "--target"),
-    ("--host", "--target"),
-    ("--dbname", "--target"),
+    ("-h", ADDRESS),
+    ("--host", ADDRESS),
+    ("-p", ADDRESS),
+    ("--port", ADDRESS),
+    ("-U", ADDRESS),
+    ("--username", ADDRESS),
+    ("--dbname", ADDRESS),
+    (
+        "-d",
+        "--target, which names the database; pgbench before 17 has debugging by it, here --verbose tells what is done",
+    ),
+    ("-V", "prony --version"),
+    ("--version", "prony --version"),
 ];
+
+/// Of options that `prony script` has too, for something else.
+const SCRIPT_OTHERWISE: Words = &[
+    ("--log", LOG),
+    (
+        "--tablespace",
+        "of a server that is started, as NAME=DIR; those of pgbench's tables are left out: make them with `pgbench -i`",
+    ),
+];
+
+/// What `--log` is, and pgbench's is not.
+pub(crate) const LOG: &str = "the directory of the log (WAL) of a server that is started; pgbench's log of transactions is left out, and \
+                              `prony export` has every second";
+const NO_LOG: &str = "left out: no transaction is logged by itself; `prony export` has every second";
+const ADDRESS: &str = "--target, such as postgres://USER@HOST:PORT/DATABASE";
+const DEBUG: &str = "--verbose, which tells what is done; each script's text is in the report";
 
 const REPORTING: Words = &[
     ("--rows", "--events"),
@@ -265,11 +299,15 @@ const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, RE
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
+    let given = given.split(['=', ' ']).next().unwrap_or_default().to_owned();
+    let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     if error.kind() != ErrorKind::UnknownArgument {
+        let is_script = words.iter().any(|word| word == Workload::Script.name());
+        if let Some(hint) = named(&given, SCRIPT_OTHERWISE).filter(|_| is_script) {
+            tell(&mut error, &given, hint);
+        }
         return error;
     }
-    let given = given.split('=').next().unwrap_or_default().to_owned();
-    let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let of = |word: &str| {
         let workloads = Workload::ALL.into_iter().map(|workload| workload.name());
         let mut hints = workloads.zip(HINTS).chain([("check", CHECK)]);
@@ -295,10 +333,14 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
         }
     }
     if let Some(hint) = hint {
-        let hint = format!("{given} is here: {hint}");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+        tell(&mut error, &given, &hint);
     }
     error
+}
+
+fn tell(error: &mut clap::Error, given: &str, hint: &str) {
+    let hint = format!("{given} is here: {hint}");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
 }
 
 fn named(given: &str, words: Words) -> Option<&'static str> {
@@ -379,6 +421,22 @@ mod tests {
         }
     }
 
+    /// `--log`, which pgbench has too, was told as an option of some server alone.
+    #[test]
+    fn options_that_are_there_for_something_else_are_told_of_by_script_alone() {
+        let script = Arguments::command();
+        let script = script.find_subcommand("script").unwrap();
+        for (word, _) in SCRIPT_OTHERWISE {
+            assert!(script.get_arguments().any(|argument| argument.get_long() == Some(&word[2..])), "{word}");
+        }
+        let told = |arguments: &[&str]| {
+            let all = std::iter::once("prony").chain(arguments.iter().copied());
+            crate::parse(all.map(OsString::from).collect(), &Config::default()).unwrap_err().to_string()
+        };
+        assert!(told(&["script", "a.sql", "--log"]).contains("pgbench"));
+        assert!(!told(&["historian", "--log"]).contains("pgbench"));
+    }
+
     #[test]
     fn words_of_other_programs_are_translated() {
         for (arguments, hint) in [
@@ -397,6 +455,34 @@ mod tests {
             ),
             (&["script", "a.sql", "-M", "simple"], "-M is here: --protocol"),
             (&["script", "a.sql", "-t", "100"], "-t is here: --duration: a load ends after a time"),
+            (
+                &["script", "a.sql", "--sampling-rate=0.1"],
+                "--sampling-rate is here: left out: no transaction is",
+            ),
+            (&["script", "a.sql", "--log-prefix", "x"], "--log-prefix is here: left out"),
+            (
+                &["script", "a.sql", "--log"],
+                "--log is here: the directory of the log (WAL) of a server that is started",
+            ),
+            (
+                &["plan", "script", "a.sql", "--tablespace=x"],
+                "--tablespace is here: of a server that is started",
+            ),
+            (&["script", "a.sql", "--index-tablespace=x"], "--index-tablespace is here: left out"),
+            (&["script", "a.sql", "--progress-timestamp"], "--progress-timestamp is here: not needed"),
+            (&["script", "a.sql", "--aggregate-interval=5"], "--aggregate-interval is here: not needed"),
+            (&["script", "a.sql", "--verbose-errors"], "--verbose-errors is here: not needed"),
+            (&["script", "a.sql", "--continue-on-error"], "--continue-on-error is here: left out"),
+            (
+                &["script", "a.sql", "--port=1"],
+                "--port is here: --target, such as postgres://USER@HOST:PORT/",
+            ),
+            (&["script", "a.sql", "--username", "me"], "--username is here: --target, such as postgres://"),
+            (&["script", "a.sql", "-U", "me"], "-U is here: --target, such as postgres://"),
+            (&["script", "a.sql", "-d"], "-d is here: --target, which names the database"),
+            (&["script", "a.sql", "--debug"], "--debug is here: --verbose"),
+            (&["script", "a.sql", "-V"], "-V is here: prony --version"),
+            (&["script", "a.sql", "--version"], "--version is here: prony --version"),
             (&["script", "a.sql", "-C"], "-C is here: left out: a client keeps its connection"),
             (&["reporting", "--duration=60"], "--duration is here: --runs"),
             (&["tables", "--table-size=10"], "--table-size is here: --rows"),
@@ -407,6 +493,7 @@ mod tests {
             let told =
                 crate::parse(all.map(OsString::from).collect(), &Config::default()).unwrap_err().to_string();
             assert!(told.contains(hint), "{arguments:?}: {told}");
+            assert!(!told.contains("to pass '"), "{arguments:?}: {told}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use load::{Clock as _, MonotonicClock, PauseWatch};
 use tokio::time::Instant;
 
-use crate::TrialError;
+use crate::{TrialError, timer};
 
 /// The clock of one trial.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,10 @@ impl Clock {
 
     /// Waits until a moment; not at all if it is past.
     pub(crate) async fn until(self, moment_ns: u64) {
-        tokio::time::sleep_until(self.begin + Duration::from_nanos(moment_ns)).await;
+        let moment = self.begin + Duration::from_nanos(moment_ns);
+        match self.monotonic {
+            Some(_) => timer::until(moment).await,
+            None => tokio::time::sleep_until(moment).await,
+        }
     }
 }

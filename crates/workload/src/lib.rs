@@ -31,6 +31,7 @@ mod signal;
 mod silences;
 pub mod tables;
 mod threads;
+mod timer;
 #[cfg(test)]
 mod tsql;
 pub mod waiting;

@@ -160,6 +160,7 @@ impl ClickHouseSession {
         Ok(Answer {
             rows: count,
             last: last.map_or_else(Vec::new, |row| names.into_iter().zip(row).collect()),
+            ..Answer::default()
         })
     }
 

@@ -85,8 +85,8 @@ fn answer(statement: &mut Statement<'_>, parameters: &[Value], wanted: Wanted) -
     let changed = statement.raw_execute()? as u64;
     match wanted {
         Wanted::Nothing => Ok(Answer::default()),
-        Wanted::Count if is_count(statement) => Ok(Answer { rows: changed, last: Vec::new() }),
-        Wanted::Count => Ok(Answer { rows: statement.row_count() as u64, last: Vec::new() }),
+        Wanted::Count if is_count(statement) => Ok(Answer { rows: changed, ..Answer::default() }),
+        Wanted::Count => Ok(Answer { rows: statement.row_count() as u64, ..Answer::default() }),
         Wanted::Last => last(statement),
     }
 }

@@ -42,7 +42,7 @@ impl MysqlSession {
         });
         let last: Result<Option<Vec<(String, Value)>>, String> = last.transpose();
         let unread = |words| Error::Statement(Attempt { doing, target: &self.target }.text(words, ""));
-        Ok(Answer { rows: came.rows, last: last.map_err(unread)?.unwrap_or_default() })
+        Ok(Answer { rows: came.rows, last: last.map_err(unread)?.unwrap_or_default(), ..Answer::default() })
     }
 
     async fn came(

@@ -9,6 +9,7 @@ use super::managed::{self, Given};
 use super::measuring::{self, Asks, Written};
 use crate::arguments::Script;
 use crate::exit::Failure;
+use crate::hints;
 
 impl Asks for Script {
     fn study(&self) -> Result<Study, Failure> {
@@ -22,6 +23,12 @@ impl Asks for Script {
 }
 
 fn target(script: &Script) -> Result<Target, Failure> {
+    if script.managed.managed.is_none() && script.managed.server.log.is_some() {
+        return Err(Failure::usage(anyhow!(
+            "--log is {}: give --managed postgres, mariadb or mysql too, or leave it out",
+            hints::LOG
+        )));
+    }
     match managed::given(script.target.as_deref(), &script.managed, &[])? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             Err(Failure::usage(anyhow!(

@@ -99,7 +99,17 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
         .run(&["script", "add.sql", "--scale", "2", "--target", "sqlite:theirs.db"])
         .ended_with(2)
         .stderr;
-    assert!(told.contains("--scale") && told.contains("built-in"), "{told}");
+    assert!(told.contains("--scale: is for the tables of built-in scripts"), "{told}");
+    assert!(told.contains("give --define scale=2"), "{told}");
+    // pgbench's option takes no value, so that a file behind it was one.
+    let told = bench
+        .run(&["script", "add.sql", "--log", "add.sql", "--target", "sqlite:theirs.db"])
+        .ended_with(2)
+        .stderr;
+    assert!(
+        told.contains("--log is the directory of the log (WAL) of a server that is started; pgbench's log"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
-use std::time::Duration;
 
 use database::Error;
 use load::{Completed, Pacing, Recorder, lock};
@@ -328,7 +327,7 @@ impl<C: Client> Turns<C> {
         self.ended_ns = None;
         let pause_ns = share_of(2 * think_time.ns, self.chance.next_u64());
         tokio::select! {
-            () = tokio::time::sleep(Duration::from_nanos(pause_ns)) => {}
+            () = self.clock.until(self.clock.now_ns() + pause_ns) => {}
             () = self.clients.load_over.wait() => {}
         }
     }

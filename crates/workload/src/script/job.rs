@@ -219,17 +219,13 @@ fn check(problems: &mut Problems, settings: &Settings) {
     }
     without_replay(problems, settings);
     problems.within("scale", settings.scale, 1, SCALE_MAX);
-    for (parameter, is_given) in
-        [("scale", settings.scale.is_some()), ("initialise", settings.initialise.is_some())]
-    {
-        if is_given && settings.builtin.is_empty() {
-            problems.add(parameter, "is for the tables of built-in scripts, and none is given");
-        }
+    if settings.builtin.is_empty() {
+        without_builtin(problems, settings);
     }
     problems.within("clients", settings.clients, 1, CLIENTS_MAX);
     problems.within("ramp_rate", settings.ramp_rate, 0.001, 1e8);
     problems.within("rate", settings.rate, 0.001, 1e9);
-    problems.within("max_tries", settings.max_tries, 1, TRIES_MAX);
+    check_tries(problems, settings.max_tries);
     problems.some_time("duration", settings.duration);
     problems.some_time("latency_limit", settings.latency_limit);
     for (parameter, given) in [
@@ -254,6 +250,32 @@ fn check(problems: &mut Problems, settings: &Settings) {
         if settings.define[..number].iter().any(|other| other.name == definition.name) {
             problems.add("define", format!("gives `{}` twice: leave one out", definition.name));
         }
+    }
+}
+
+fn check_tries(problems: &mut Problems, tries: Option<u32>) {
+    if tries == Some(0) {
+        let words = "cannot be 0, which is no limit for pgbench: give a large number";
+        problems.add("max_tries", format!("{words}, {TRIES_MAX} at most"));
+    } else {
+        problems.within("max_tries", tries, 1, TRIES_MAX);
+    }
+}
+
+/// What is for the tables of built-in scripts alone.
+fn without_builtin(problems: &mut Problems, settings: &Settings) {
+    let theirs = "is for the tables of built-in scripts, and none is given";
+    if settings.initialise.is_some() {
+        problems.add("initialise", format!("{theirs}: leave it out"));
+    }
+    match settings.scale {
+        // A file of pgbench has `:scale` from its `-s`.
+        Some(scale) if !settings.files.is_empty() => {
+            let define = Parameter::new("workload.script.define").of(format!("scale={scale}"));
+            problems.add("scale", format!("{theirs}: for the value of `:scale` in a file give {define}"));
+        }
+        Some(_) => problems.add("scale", format!("{theirs}: leave it out")),
+        None => {}
     }
 }
 
@@ -337,9 +359,28 @@ mod tests {
         for part in ["files are missing", "clients cannot be 0", "max_tries", "1s", "poisson", "`a` twice"] {
             assert!(told.contains(part), "{part} in {told}");
         }
+        assert!(told.contains("no limit for pgbench: give a large number, 1000000 at most"), "{told}");
         assert!(job("files = [\"a@0\"]").unwrap_err().contains("weight of 0"));
         assert!(job("files = [\"a\"]\nrate = 5.0\nthink_time = \"1s\"").unwrap_err().contains("think_time"));
     }
+
+    /// `pgbench -f a.sql -s 10` gives `:scale` its value, and the option was refused here without a word of how.
+    #[test]
+    fn a_scale_without_tables_names_its_remedy() {
+        let told = job("files = [\"a.sql\"]\nscale = 10").unwrap_err();
+        assert!(
+            told.contains("`:scale` in a file give ")
+                && told.contains("scale=10")
+                && told.lines().count() == 1,
+            "{told}"
+        );
+        let told = job("replay = \"a.csv\"\nscale = 10\ninitialise = true").unwrap_err();
+        assert!(
+            !told.contains("scale=10") && told.matches("none is given: leave it out").count() == 2,
+            "{told}"
+        );
+    }
+
     #[test]
     fn a_replay_takes_from_its_log_what_else_would_be_said() {
         let replay = job("replay = \"a.csv\"\nspeed = 2.0").unwrap();

@@ -341,12 +341,11 @@ impl Answers {
         let last = self.last.take().filter(|_| self.rows > 0);
         self.rows = 0;
         let (Owed::Statement(_) | Owed::Rows | Owed::Text(_)) = owed else { return Ok(()) };
-        let typed = matches!(owed, Owed::Statement(_) | Owed::Rows);
-        self.found = Answer { rows, last: Vec::new() };
+        self.found = Answer { rows, has_rows: has_columns && rows > 0, ..Answer::default() };
         if let Some(last) = last.filter(|_| has_columns) {
-            self.found.last = message::row(&self.columns, &last, typed).ok_or_else(no_message)?;
+            self.found.last = message::row(&self.columns, &last).ok_or_else(no_message)?;
         }
-        if typed {
+        if matches!(owed, Owed::Statement(_) | Owed::Rows) {
             self.owed.pop_front();
             hears.answered(Ok(std::mem::take(&mut self.found)));
         }

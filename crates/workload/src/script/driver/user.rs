@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use database::{Answer, Error, Protocol, Session, Value, Wanted};
 use load::{Completed, lock};
@@ -13,7 +12,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::given::{default_seed, of_client};
 use super::running::{FAILED, RETRY, Running, Sent, SentStatement, TRANSACTION, UNMET};
 use crate::clients::{Client, Counting, Done, Place};
-use crate::script::language::{self, Chance, Command, Statement, Step, Variables, Wrong, as_expected};
+use crate::clock::Clock;
+use crate::script::language::{
+    self, Chance, Command, Statement, Step, Variables, Wrong, as_expected, is_name,
+};
 
 /// Why no command may want a result within a pipeline.
 const NO_RESULT: &str = "within a pipeline no result is known: put the statement before it or after it";
@@ -236,8 +238,7 @@ impl User {
                 }
                 Step::Sleep { time, unit_ns } => {
                     let ns = time.ns(*unit_ns, &self.variables).map_err(wrong)?;
-                    tokio::time::sleep(Duration::from_nanos(ns)).await;
-                    *slept_ns += ns;
+                    *slept_ns += sleep(ns, counting.clock).await;
                 }
                 Step::Branch { condition, otherwise } => {
                     if !condition.holds(&self.variables, &mut self.chance).map_err(wrong)? {
@@ -375,7 +376,8 @@ impl User {
     /// Keeps the last row of an answer in variables, where the statement says so.
     fn keep(&mut self, statement: &Statement, answer: Answer) -> Result<(), Wrong> {
         let Some(then) = &statement.then else { return Ok(()) };
-        if then.kind == language::Kind::Gset && answer.rows == 1 && answer.last.is_empty() {
+        if then.kind == language::Kind::Gset && answer.rows == 1 && answer.last.is_empty() && !answer.has_rows
+        {
             return Err(Wrong::new(
                 "\\gset takes a row, and this statement gives none: add RETURNING, or SELECT what it changed",
             ));
@@ -387,8 +389,14 @@ impl User {
             )));
         }
         for (column, value) in answer.last {
+            let name = format!("{}{column}", then.prefix);
+            if !is_name(&name) {
+                return Err(Wrong::new(format!(
+                    "no variable can be called `{name}`: give the column a name, as in `SELECT 1 AS one`"
+                )));
+            }
             // What no script reads has no place.
-            if let Some(variable) = self.running.names.find(&format!("{}{column}", then.prefix)) {
+            if let Some(variable) = self.running.names.find(&name) {
                 self.variables.set(variable, of_script(value));
             }
         }
@@ -412,6 +420,17 @@ impl User {
             )
         });
     }
+}
+
+/// Sleeps for so long at least, and gives how long it was.
+async fn sleep(ns: u64, clock: Clock) -> u64 {
+    let begin_ns = clock.now_ns();
+    match ns {
+        // A script may have nothing else.
+        0 => tokio::task::yield_now().await,
+        _ => clock.until(begin_ns.saturating_add(ns)).await,
+    }
+    clock.now_ns().saturating_sub(begin_ns)
 }
 
 /// A script that slept so long.

@@ -163,8 +163,12 @@ impl Extreme {
                 Scalar::Integer(left.max(right))
             }
             (Scalar::Integer(left), Scalar::Integer(right), Self::Least) => Scalar::Integer(left.min(right)),
-            (left, right, Self::Greatest) => Scalar::Double(left.double()?.max(right.double()?)),
-            (left, right, Self::Least) => Scalar::Double(left.double()?.min(right.double()?)),
+            (left, right, _) => {
+                let (left, right) = (left.double()?, right.double()?);
+                // Beside what is no number, the second one counts.
+                let is_left = if self == Self::Least { left < right } else { left > right };
+                Scalar::Double(if is_left { left } else { right })
+            }
         })
     }
 }

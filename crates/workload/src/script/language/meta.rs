@@ -52,8 +52,8 @@ pub(super) fn read(text: &str, names: &mut Names, problems: &mut Vec<String>) ->
     match lower.as_str() {
         "set" => set(rest, names, problems),
         "sleep" => sleep(rest, names).map_err(|words| problems.push(words)).ok(),
-        "if" => Some(Meta::If(expression(rest, names, problems))),
-        "elif" => Some(Meta::Elif(expression(rest, names, problems))),
+        "if" => Some(Meta::If(expression(("if", ":x > 0"), rest, names, problems))),
+        "elif" => Some(Meta::Elif(expression(("elif", ":x > 0"), rest, names, problems))),
         "expect" => expect(rest, names, problems),
         "gset" => Some(Meta::Into(into(Kind::Gset, rest, problems))),
         "aset" => Some(Meta::Into(into(Kind::Aset, rest, problems))),
@@ -102,7 +102,18 @@ fn unknown(word: &str) -> String {
     format!("there is no meta-command `\\{word}`: {meant}There are {}", all.join(", "))
 }
 
-fn expression(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Expression {
+/// The expression of a command, of which an example is given.
+fn expression(
+    (command, example): (&str, &str),
+    text: &str,
+    names: &mut Names,
+    problems: &mut Vec<String>,
+) -> Expression {
+    if text.is_empty() {
+        problems
+            .push(format!("`\\{command}` without an expression: give one, such as \\{command} {example}"));
+        return Expression::null();
+    }
     Expression::read(text, names).unwrap_or_else(|words| {
         problems.push(words);
         Expression::null()
@@ -118,13 +129,11 @@ fn set(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta
     }
     if !is_name(name) {
         problems.push(no_name(name));
-    } else if rest.is_empty() {
-        problems.push(format!("`\\set {name}` without an expression: give one, such as \\set {name} 1"));
+        if rest.is_empty() {
+            return None;
+        }
     }
-    if rest.is_empty() {
-        return None;
-    }
-    let expression = expression(rest, names, problems);
+    let expression = expression((&format!("set {name}"), "1"), rest, names, problems);
     Some(Meta::Set { variable: names.index(name), expression })
 }
 
@@ -186,14 +195,15 @@ fn expect(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<M
     let read = text.strip_prefix("rows").and_then(|rest| {
         let rest = rest.trim_ascii_start();
         let mut signs = Comparison::WRITTEN.iter();
-        signs.find_map(|(sign, comparison)| Some((*comparison, rest.strip_prefix(sign)?)))
+        signs.find_map(|(sign, comparison)| Some((*sign, *comparison, rest.strip_prefix(sign)?)))
     });
-    let Some((comparison, rest)) = read else {
+    let Some((sign, comparison, rest)) = read else {
         problems.push(format!(
             "`\\expect{}{text}` says nothing of rows: give `rows`, one of = <> < <= > >= and a number, such as \\expect rows = 1",
             if text.is_empty() { "" } else { " " }
         ));
         return None;
     };
-    Some(Meta::Expect { comparison, expression: expression(rest, names, problems) })
+    let command = format!("expect rows {sign}");
+    Some(Meta::Expect { comparison, expression: expression((&command, "1"), rest, names, problems) })
 }

@@ -2,8 +2,9 @@
 //!
 //! Written after what PostgreSQL's documentation of pgbench says. Nothing here runs a statement, reads a clock or draws randomness
 //! that is not passed in. Where we differ from pgbench:
-//! - A variable within quotes, dollar quotes or comments of SQL stays text; pgbench puts its value there too.
-//! - A variable without a value is an error; pgbench leaves its `:name` in the SQL.
+//! - A variable within comments of SQL stays text; pgbench puts its value there too. One within quotes has its value where a
+//!   statement is one text with its values in it, and nowhere else.
+//! - A variable without a value is an error; pgbench leaves its `:name` in such a text, and sends NULL beside another.
 //! - `permute` makes permutations of our own, and random numbers come from a generator of our own.
 //! - `\expect` is ours; `\shell` and `\setshell` are refused.
 

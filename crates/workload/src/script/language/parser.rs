@@ -221,7 +221,7 @@ impl<'text> Parser<'text, '_> {
                 self.at -= 1;
                 Err(self.unexpected("a value"))
             }
-            name => self.call(name),
+            name => self.call(word, name),
         }
     }
 
@@ -240,11 +240,11 @@ impl<'text> Parser<'text, '_> {
         self.add(Node::Case { branches, otherwise })
     }
 
-    /// A function's arguments, after its name.
-    fn call(&mut self, name: &str) -> Parsed<usize> {
+    /// A function's arguments, after its name: as it is written, and in small letters.
+    fn call(&mut self, written: &str, name: &str) -> Parsed<usize> {
         let is_call = self.token() == Some(Token::Sign("("));
         let Some(function) = Function::of(name) else {
-            return Err(unknown(name, is_call));
+            return Err(unknown(written, name, is_call));
         };
         if !is_call {
             return Err(format!("`{name}` is a function: give its arguments in parentheses"));
@@ -312,15 +312,15 @@ fn check_depth(depth: usize) -> Parsed<()> {
     ))
 }
 
-/// A word that is none of the language.
-fn unknown(name: &str, is_call: bool) -> String {
+/// A word that is none of the language, as it is written and in small letters.
+fn unknown(written: &str, name: &str, is_call: bool) -> String {
     if !is_call {
-        return format!("`{name}` is no value: a variable is written `:{name}`");
+        return format!("`{written}` is no value: a variable is written `:{written}`");
     }
     let meant = match nearest(name, Function::names()) {
         Some(meant) => format!("did you mean `{meant}`? "),
         None => String::new(),
     };
     let all: Vec<&str> = Function::names().collect();
-    format!("there is no function `{name}`: {meant}There are {}", all.join(", "))
+    format!("there is no function `{written}`: {meant}There are {}", all.join(", "))
 }

@@ -171,6 +171,46 @@ fn statements_that_are_put_together_are_one_command() {
     assert_eq!(of(1), ("SELECT 4;".to_owned(), 1));
 }
 
+/// A function of pgbench's scripts was cut at the first semicolon of its body.
+#[test]
+fn a_body_of_statements_is_part_of_its_statement() {
+    let function = |inner: &str, end: &str| {
+        format!("CREATE OR REPLACE FUNCTION f(a int) RETURNS int LANGUAGE sql BEGIN ATOMIC {inner} {end}")
+    };
+    let trigger = "CREATE TEMP TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET a = 1; DELETE FROM u; END";
+    for (text, is_one) in [
+        (function("SELECT 1; SELECT 2;", "END"), true),
+        (function("SELECT CASE WHEN a > 0 THEN 1 END; SELECT (CASE a WHEN 1 THEN 2 END);", "end"), true),
+        (function("SELECT 'end;', $$END;$$ /* END; */;\n-- END;\nSELECT :a + 1;", "END"), true),
+        ("create procedure p() BEGIN ATOMIC INSERT INTO t VALUES (1); END".to_owned(), true),
+        (trigger.to_owned(), true),
+        ("CREATE FUNCTION f(\"end\" int, begin int) RETURNS int RETURN 1".to_owned(), true),
+        ("CREATE TABLE t (function text, begin int)".to_owned(), true),
+        ("CREATE VIEW v AS SELECT function, begin FROM t".to_owned(), true),
+        ("BEGIN; SELECT 1; END".to_owned(), false),
+        ("BEGIN ATOMIC; CASE; END".to_owned(), false),
+        ("SELECT 1; CREATE TABLE t (a int); BEGIN; END".to_owned(), false),
+    ] {
+        let told: Vec<String> =
+            texts(&format!("{text};\nSELECT 3;")).into_iter().map(|(_, sql)| sql).collect();
+        let parts = if is_one { vec![text.as_str()] } else { text.split("; ").collect() };
+        assert_eq!(told, [parts, vec!["SELECT 3"]].concat(), "{text}");
+    }
+}
+
+#[test]
+fn a_body_has_variables_and_is_one_of_the_statements_of_its_text() {
+    let body = "CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT :a; SELECT '1'::int\\; END";
+    let (script, names) =
+        read(&format!("SELECT 1\\; {body}\\; BEGIN;\nEND;\n\\set a 1\n{body}\n\\set a 2\nSELECT :a;"));
+    let statements = statements(&script);
+    let count = |at: usize| statements[at].1.statements_in_it();
+    assert_eq!((statements.len(), [0, 1, 2, 3].map(count)), (4, [3, 1, 1, 1]));
+    let variables = statements[2].1.parameters(Counting::Places).map(|variable| names.name(variable));
+    assert_eq!(variables.collect::<Vec<_>>(), ["a"]);
+    assert_eq!(statements[2].1.source(&names), body.replace('\\', ""));
+}
+
 #[test]
 fn variables_stand_where_sql_has_no_quotes() {
     let (script, names) = read(
@@ -365,7 +405,10 @@ fn meta_commands_with_mistakes_say_why() {
         ("SELECT 1;\n\\expect", "`\\expect` says nothing of rows"),
         ("SELECT 1;\n\\expect time < 5", "`\\expect time < 5` says nothing of rows"),
         ("SELECT 1;\n\\expect rows ~ 5", "`\\expect rows ~ 5` says nothing of rows"),
-        ("SELECT 1;\n\\expect rows =", "there is no expression"),
+        (
+            "SELECT 1;\n\\expect rows =",
+            "`\\expect rows =` without an expression: give one, such as \\expect rows = 1",
+        ),
     ] {
         let found = mistakes(text);
         assert_eq!(found.len(), 1, "{text}: {found:?}");
@@ -468,7 +511,11 @@ fn conditions_that_do_not_belong_together_are_told() {
         ("\\if 1\n\\else\n\\else\n\\endif", "a.sql:3: `\\else` after the `\\else` of the `\\if` in line 1"),
         ("\\if 1\n\\else\n\\elif 1\n\\endif", "a.sql:3: `\\elif` after the `\\else`"),
         ("\\if (\nSELECT 1;\n\\endif\n", "a.sql:1: the expression ends"),
-        ("\\if\nSELECT 1;\n\\endif\n", "a.sql:1: there is no expression"),
+        (
+            "\\if\nSELECT 1;\n\\endif\n",
+            "a.sql:1: `\\if` without an expression: give one, such as \\if :x > 0",
+        ),
+        ("\\if 1\n\\elif \nSELECT 1;\n\\endif\n", "a.sql:2: `\\elif` without an expression"),
         ("\\if 1\nSELECT 1;\n\\endif 1\n", "a.sql:3: `\\endif` takes nothing, and is given `1`"),
     ] {
         assert_mistakes(text, &[expected]);
@@ -606,6 +653,9 @@ fn fragments() -> impl Strategy<Value = String> {
         "\\startpipeline\n",
         "\\endpipeline\n",
         "\\expect rows = ",
+        "CREATE FUNCTION ",
+        "BEGIN ",
+        "END",
         "\u{feff}",
         "\0",
         "变",

@@ -1,6 +1,6 @@
 //! Finding the end of a command of SQL, and the variables in it, as psql does.
 //!
-//! It knows quotes, comments and parentheses, and nothing of what the words mean: neither the bodies of `BEGIN ATOMIC`, nor
+//! It knows quotes, comments, parentheses and the bodies of functions and triggers, and nothing else of what the words mean; nor
 //! quotes that only other databases have.
 
 use super::cursor::Cursor;
@@ -28,7 +28,7 @@ pub(super) enum End {
 
 /// Reads one command.
 pub(super) fn scan(cursor: &mut Cursor<'_>, names: &mut Names) -> Scanned {
-    scanned(cursor, names, None)
+    scanned(cursor, names, false)
 }
 
 /// The statements of plain SQL, which has neither variables nor meta-commands, each with its line.
@@ -39,7 +39,7 @@ pub(crate) fn plain_statements(text: &str) -> Result<Vec<(usize, String)>, (usiz
     let (mut cursor, mut names) = (Cursor::new(text), Names::default());
     let mut statements = Vec::new();
     loop {
-        let scanned = scanned(&mut cursor, &mut names, Some(Body::default()));
+        let scanned = scanned(&mut cursor, &mut names, true);
         if let Some(problem) = scanned.problem {
             return Err(problem);
         }
@@ -57,11 +57,12 @@ pub(crate) fn plain_statements(text: &str) -> Result<Vec<(usize, String)>, (usiz
     }
 }
 
-fn scanned(cursor: &mut Cursor<'_>, names: &mut Names, body: Option<Body>) -> Scanned {
+fn scanned(cursor: &mut Cursor<'_>, names: &mut Names, is_plain: bool) -> Scanned {
     let mut scanner = Scanner {
         cursor,
         names,
-        body,
+        is_plain,
+        body: Body::default(),
         pieces: Vec::new(),
         line: None,
         open: Vec::new(),
@@ -77,10 +78,13 @@ fn scanned(cursor: &mut Cursor<'_>, names: &mut Names, body: Option<Body>) -> Sc
     scanner.finished(end)
 }
 
+/// Words among which a statement says what it makes: `CREATE OR REPLACE FUNCTION`. Farther on they are names.
+const WORDS_OF_KIND: usize = 4;
+
 /// Whether the place is within a body that has statements of its own, as `BEGIN ATOMIC` of functions and triggers of SQLite begin one.
 #[derive(Debug, Default)]
 struct Body {
-    /// Words that the statement begins with, until it is known what it makes.
+    /// Words of the statement outside of parentheses so far.
     words: usize,
     creates: bool,
     may_have_body: bool,
@@ -93,7 +97,8 @@ impl Body {
         let is = |words: &[&str]| words.iter().any(|other| other.eq_ignore_ascii_case(word));
         self.creates |= self.words == 0 && is(&["create"]);
         self.words += 1;
-        self.may_have_body |= self.creates && is(&["function", "procedure", "trigger"]);
+        self.may_have_body |=
+            self.creates && self.words <= WORDS_OF_KIND && is(&["function", "procedure", "trigger"]);
         if self.may_have_body && (is(&["begin"]) || self.depth > 0 && is(&["case"])) {
             self.depth += 1;
         } else if is(&["end"]) {
@@ -105,8 +110,9 @@ impl Body {
 struct Scanner<'scan, 'text> {
     cursor: &'scan mut Cursor<'text>,
     names: &'scan mut Names,
-    /// Of plain SQL.
-    body: Option<Body>,
+    /// Whether colons and backslashes mean nothing.
+    is_plain: bool,
+    body: Body,
     pieces: Vec<Piece>,
     /// Of the first word.
     line: Option<usize>,
@@ -130,11 +136,11 @@ impl Scanner<'_, '_> {
             '/' if rest.starts_with("/*") => self.comment(),
             '\'' | '"' => self.quoted(next, next.len_utf8(), false),
             '$' => self.dollar(),
-            ';' if self.open.is_empty() && self.body.as_ref().is_none_or(|body| body.depth == 0) => {
+            ';' if self.open.is_empty() && self.body.depth == 0 => {
                 self.cursor.take(1);
                 return Some(End::Semicolon);
             }
-            ':' | '\\' if self.body.is_some() => self.word(1),
+            ':' | '\\' if self.is_plain => self.word(1),
             ':' => self.colon(),
             '\\' => return self.backslash(),
             '(' => {
@@ -187,7 +193,7 @@ impl Scanner<'_, '_> {
 
     /// Adds a quoted text, in which a colon and a name are a piece of their own.
     fn add_quoted(&mut self, bytes: usize) {
-        if self.body.is_some() {
+        if self.is_plain {
             return self.add(bytes);
         }
         let mut rest = self.cursor.take(bytes);
@@ -248,8 +254,9 @@ impl Scanner<'_, '_> {
         if matches!(&rest[..length], "e" | "E") && rest[length..].starts_with('\'') {
             self.quoted('\'', length + 1, true);
         } else {
-            if let Some(body) = &mut self.body {
-                body.word(&rest[..length]);
+            // A column of these names stands in parentheses.
+            if self.open.is_empty() {
+                self.body.word(&rest[..length]);
             }
             self.word(length);
         }
@@ -288,7 +295,11 @@ impl Scanner<'_, '_> {
     fn backslash(&mut self) -> Option<End> {
         match self.cursor.rest().get(1..2) {
             Some(";") => {
-                self.in_words = false;
+                // Within a body it ends a part of the same statement.
+                if self.body.depth == 0 {
+                    self.in_words = false;
+                    self.body = Body::default();
+                }
                 self.cursor.take(2);
                 self.add_text(";");
             }

@@ -50,6 +50,45 @@ fn a_pipeline_that_branches_leave_open_stops_its_client() {
     }
 }
 
+/// What a statement gives is what the server writes, whichever way it was sent.
+#[test]
+fn values_of_results_are_as_the_server_writes_them() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    script(&url, "CREATE TABLE seen (way text, value text, bit bigint)");
+    for protocol in ["simple", "extended", "prepared"] {
+        // Within quotes a variable is one with the first alone.
+        let value =
+            |name: &str| if protocol == "simple" { format!("':{name}'") } else { format!(":{name}::text") };
+        let values = ["t", "f", "far", "inf", "seven"].map(value).join(", ");
+        let sql = format!(
+            "SELECT 1=1 AS t, 1=0 AS f, 1e30::float8 AS far, 'Infinity'::float8 AS inf, 7::bigint AS seven \\gset\n\
+             \\set is_not NOT :t\n\\if :t is true and not :is_not\n\\set bit 1\n\\else\n\\set bit 0\n\\endif\n\
+             INSERT INTO seen SELECT '{protocol}', concat_ws(' ', {values}), :bit \
+             WHERE NOT EXISTS (SELECT 1 FROM seen WHERE way = '{protocol}');\n"
+        );
+        let ran = ran(&url, &[&sql], &format!("clients = 1\nprotocol = \"{protocol}\""));
+        assert_eq!(ran.outcome.stopped, [""; 0], "{protocol}");
+        let seen = rows(&url, &format!("SELECT value, bit FROM seen WHERE way = '{protocol}'"));
+        assert_eq!(seen, [[Value::Text("t f 1e+30 Infinity 7".to_owned()), Value::I64(1)]], "{protocol}");
+    }
+}
+
+#[test]
+fn a_row_of_no_columns_is_a_row_and_a_column_of_no_name_is_told() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let url: Url = server.url().parse().unwrap();
+    for protocol in ["simple", "prepared"] {
+        let settings = format!("clients = 1\nprotocol = \"{protocol}\"");
+        let none = ran(&url, &["SELECT \\gset\nSELECT 1 AS one \\gset\n"], &settings);
+        assert_eq!(none.outcome.stopped, [""; 0], "{protocol}");
+        for script in ["SELECT 1 \\gset\n", "SELECT 1 AS \"bad name!\" \\gset\n", "SELECT 1 \\aset\n"] {
+            let told = ran(&url, &[script], &settings).outcome.stopped.into_iter().next().unwrap();
+            assert!(told.contains("a.sql:1: no variable can be called `"), "{protocol}: {told}");
+        }
+    }
+}
+
 /// Each function and operator, with what it comes to.
 const EXPRESSIONS: [(&str, &str); 18] = [
     ("abs(-7)", "7"),
