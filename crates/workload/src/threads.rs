@@ -1,7 +1,7 @@
 //! Those who make a load: each on a thread of its own, or all of them on one thread in simulated time.
 //!
-//! Each first connects and says that it is ready; all of them begin at one moment. They wait only by tokio's clock, so that
-//! the same code runs in both.
+//! Each first connects and says that it is ready; all of them begin at one moment. They wait only by tokio's clock or by
+//! [`Clock`], so that the same code runs in both.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::TrialError;
 use crate::clock::Clock;
+use crate::timer::Kept;
 
 /// Who works on a thread.
 pub(crate) trait Worker: Clone + PartialEq + Send + 'static {
@@ -215,7 +216,10 @@ impl<W: Worker> LastWords<W> {
                 if self.worker.makes_load() {
                     makers.lock().push(rustix::thread::gettid().as_raw_nonzero().get());
                 }
-                runtime.block_on(self.after(work()));
+                runtime.block_on(async {
+                    let _timers = Kept::here();
+                    self.after(work()).await;
+                });
             }
             Err(error) => self.result = Some(Err(self.worker.not_started(&error))),
         }

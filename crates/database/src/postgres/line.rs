@@ -251,7 +251,7 @@ impl OurEnd {
                 Ok(line) => self.held = Held::Here(line),
                 Err(socket) => state(&self.shared).stream = Some(socket.into_stream()?),
             },
-            other => self.held = other,
+            held @ (Held::Not | Held::Here(_)) => self.held = held,
         }
         Ok(())
     }

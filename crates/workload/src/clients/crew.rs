@@ -21,8 +21,6 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::io::unix::AsyncFd;
 use tokio::task::unconstrained;
 
-use crate::timer::Kept;
-
 /// Longest time in which only connections are waited for, and in which a signal is not heard.
 const LINES_ALONE: Duration = Duration::from_millis(50);
 /// Longest time without asking the runtime where somebody waits for that.
@@ -45,8 +43,6 @@ pub(super) struct Crew<'a, T, R> {
     next: VecDeque<usize>,
     lines: Option<Lines>,
     bell: Arc<Bell>,
-    /// Clients wait again and again.
-    _timers: Kept,
     /// When the runtime was asked last, the second time to some milliseconds; none once it is to be.
     asked: Option<(Instant, Duration)>,
 }
@@ -169,7 +165,6 @@ impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
             next: VecDeque::new(),
             lines,
             bell: Arc::new(Bell::default()),
-            _timers: Kept::here(),
             asked: None,
         })
     }
