@@ -296,24 +296,26 @@ const BY_ITS_KIND: &str = "";
 /// Those of all workloads in their order.
 const HINTS: [Words; Workload::ALL.len()] = [DISK, HISTORIAN, ORDERS, SCRIPT, REPORTING, REGISTER, TABLES];
 
+/// The same of options that they have too, for something else.
+const OTHERWISE: [Words; Workload::ALL.len()] = [&[], &[], &[], SCRIPT_OTHERWISE, &[], &[], &[]];
+
 /// An error with the hints that it should have.
 pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
     let given = given.split(['=', ' ']).next().unwrap_or_default().to_owned();
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let of = |hints: [Words; Workload::ALL.len()], word: &str| {
+        let workloads = Workload::ALL.into_iter().map(|workload| workload.name());
+        let mut hints = workloads.zip(hints).chain([("check", CHECK)]);
+        hints.find(|(command, _)| *command == word).map(|(_, hints)| named(&given, hints))
+    };
     if error.kind() != ErrorKind::UnknownArgument {
-        let is_script = words.iter().any(|word| word == Workload::Script.name());
-        if let Some(hint) = named(&given, SCRIPT_OTHERWISE).filter(|_| is_script) {
+        if let Some(hint) = words.iter().find_map(|word| of(OTHERWISE, word)).flatten() {
             tell(&mut error, &given, hint);
         }
         return error;
     }
-    let of = |word: &str| {
-        let workloads = Workload::ALL.into_iter().map(|workload| workload.name());
-        let mut hints = workloads.zip(HINTS).chain([("check", CHECK)]);
-        hints.find(|(command, _)| *command == word).map(|(_, hints)| named(&given, hints))
-    };
-    let hint = words.iter().find_map(|word| of(word)).map(|hint| match hint {
+    let hint = words.iter().find_map(|word| of(HINTS, word)).map(|hint| match hint {
         Some(BY_ITS_KIND) => Some(load(&given, &words)),
         hint => hint.map(str::to_owned),
     });
@@ -429,10 +431,6 @@ mod tests {
         for (word, _) in SCRIPT_OTHERWISE {
             assert!(script.get_arguments().any(|argument| argument.get_long() == Some(&word[2..])), "{word}");
         }
-        let told = |arguments: &[&str]| {
-            let all = std::iter::once("prony").chain(arguments.iter().copied());
-            crate::parse(all.map(OsString::from).collect(), &Config::default()).unwrap_err().to_string()
-        };
         assert!(told(&["script", "a.sql", "--log"]).contains("pgbench"));
         assert!(!told(&["historian", "--log"]).contains("pgbench"));
     }
@@ -453,7 +451,19 @@ mod tests {
                 &["check", ".", "--warm-up", "5s"],
                 "--warm-up is here: --duration, with a unit: each test warms up",
             ),
-            (&["script", "a.sql", "-M", "simple"], "-M is here: --protocol"),
+            (&["reporting", "--duration=60"], "--duration is here: --runs"),
+            (&["tables", "--table-size=10"], "--table-size is here: --rows"),
+            (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
+            (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
+        ] {
+            check_told(arguments, hint);
+        }
+    }
+
+    #[test]
+    fn words_of_pgbench_are_translated() {
+        for (arguments, hint) in [
+            (&["script", "a.sql", "-M", "simple"][..], "-M is here: --protocol"),
             (&["script", "a.sql", "-t", "100"], "-t is here: --duration: a load ends after a time"),
             (
                 &["script", "a.sql", "--sampling-rate=0.1"],
@@ -484,16 +494,21 @@ mod tests {
             (&["script", "a.sql", "-V"], "-V is here: prony --version"),
             (&["script", "a.sql", "--version"], "--version is here: prony --version"),
             (&["script", "a.sql", "-C"], "-C is here: left out: a client keeps its connection"),
-            (&["reporting", "--duration=60"], "--duration is here: --runs"),
-            (&["tables", "--table-size=10"], "--table-size is here: --rows"),
-            (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
-            (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {
-            let all = std::iter::once("prony").chain(arguments.iter().copied());
-            let told =
-                crate::parse(all.map(OsString::from).collect(), &Config::default()).unwrap_err().to_string();
-            assert!(told.contains(hint), "{arguments:?}: {told}");
-            assert!(!told.contains("to pass '"), "{arguments:?}: {told}");
+            check_told(arguments, hint);
         }
+    }
+
+    #[track_caller]
+    fn check_told(arguments: &[&str], hint: &str) {
+        let told = told(arguments);
+        assert!(told.contains(hint), "{arguments:?}: {told}");
+        assert!(!told.contains("to pass '"), "{arguments:?}: {told}");
+    }
+
+    /// The error of arguments that are wrong.
+    fn told(arguments: &[&str]) -> String {
+        let all = std::iter::once("prony").chain(arguments.iter().copied());
+        crate::parse(all.map(OsString::from).collect(), &Config::default()).unwrap_err().to_string()
     }
 }
