@@ -1,6 +1,6 @@
 //! What a budget says for what limited a trial: names and devices.
 
-use crate::budget::{Budget, Class};
+use crate::budget::{Budget, Class, NO_PROCESSOR};
 use crate::format;
 use crate::limit::{Cause, Evidence};
 use crate::machine::Part;
@@ -38,7 +38,8 @@ pub(crate) fn evidence(budget: &Budget, cause: Cause) -> Option<Evidence> {
         | Cause::Connections
         | Cause::Device => None,
     };
-    Some(Evidence { class, names: part.names(), device })
+    let names = Some(part.names()).filter(|names| names != NO_PROCESSOR);
+    Some(Evidence { class, names, device })
 }
 
 /// The class that speaks for a cause most.

@@ -202,6 +202,9 @@ impl Spent {
     }
 }
 
+/// What those did that could run, of which their class says it all.
+pub(crate) const NO_PROCESSOR: &str = "no processor";
+
 /// Names with their shares, but for those of which there is little.
 fn told_names(of: &[(String, f64)]) -> String {
     let told = of.iter().filter(|(_, share)| *share >= TOLD_SHARE);
@@ -392,7 +395,7 @@ fn wait_for_processors(
         servers == Servers::InProcess && stats::weighted_mean(own).is_some_and(|c| c >= THROTTLED_CORES);
     match is_throttled || is_own {
         true => add(sessions, Class::Throttled, Held::Processors.words(), rest.1),
-        false => add(sessions, Class::CpuWait, "no processor", rest.1),
+        false => add(sessions, Class::CpuWait, NO_PROCESSOR, rest.1),
     }
 }
 

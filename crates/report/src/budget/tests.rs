@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture::{self, Sold};
+use crate::limit::Cause;
 use crate::report::Report;
 use record::{MeasuredTrial, Reading, ServerLoad, ServerTold};
 
@@ -244,6 +245,8 @@ fn who_could_run_and_has_no_processor_is_taken_out_of_whatever_was_told() {
         }
         let limits = record::ServerLimits { cpus: Some(0.25), ..record::ServerLimits::default() };
         trial.trial.servers = vec![record::StartedServer { limits: Some(limits), ..Default::default() }];
+        let evidence = crate::budget::limit::evidence(&budget(trial.clone()).unwrap(), Cause::NeighbourCpu);
+        assert_eq!(evidence.and_then(|evidence| evidence.names), None, "that they had none says it all");
         let found = budget(trial).unwrap();
         (
             found.share(Class::Throttled),

@@ -108,8 +108,8 @@ pub(crate) struct Limit {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Evidence {
     pub(crate) class: Class,
-    /// What the server called it.
-    pub(crate) names: String,
+    /// What the server called it, if that says more than the class.
+    pub(crate) names: Option<String>,
     /// What the device below did.
     pub(crate) device: Option<String>,
 }
@@ -346,8 +346,9 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
     };
     let evidence = |limit: &Limit| {
         let evidence = limit.evidence.as_ref()?;
-        let device = evidence.device.as_ref().map(|device| format!("; {device}")).unwrap_or_default();
-        Some(format!(" ({}{device})", evidence.names))
+        let told: Vec<&str> =
+            [&evidence.names, &evidence.device].into_iter().flatten().map(String::as_str).collect();
+        Some(format!(" ({})", told.join("; "))).filter(|_| !told.is_empty())
     };
     // Of several trials it would be that of one.
     let evidence = |limit| evidence(limit).filter(|_| trials.len() == 1).unwrap_or_default();
