@@ -14,6 +14,7 @@ use rustix::time::{
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 
 /// What of a wait the kernel's timer is for: more than a runtime is late.
@@ -47,7 +48,11 @@ pub(crate) async fn until(moment: Instant) {
         sleep_until(moment - LAST).await;
     }
     let left = moment.saturating_duration_since(Instant::now());
-    if !left.is_zero() && pass(left).await.is_err() {
+    if left.is_zero() {
+        // Who is always late leaves the others of its thread their turn too.
+        return consume_budget().await;
+    }
+    if pass(left).await.is_err() {
         // No more files can be opened: late is better than never.
         sleep_until(moment).await;
     }
@@ -148,5 +153,20 @@ mod tests {
     async fn what_is_past_is_not_waited_for() {
         let begin = Instant::now();
         assert!(futures_util::FutureExt::now_or_never(until(begin)).is_some());
+    }
+
+    #[tokio::test]
+    async fn who_is_always_late_leaves_others_their_turn() {
+        let past = Instant::now();
+        let late = async {
+            loop {
+                until(past).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = late => {}
+            () = tokio::task::yield_now() => {}
+        }
     }
 }
