@@ -52,7 +52,7 @@ pub use own::{
     look_inside, was_closed,
 };
 pub use ownership::{Claim, Existing, RunId};
-pub use reactor::{Interrupt, Reactor};
+pub use reactor::{Alarm, Reactor};
 pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, WriteMethod};
 pub use statement::{Answer, Protocol, Wanted};

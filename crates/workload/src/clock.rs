@@ -51,4 +51,9 @@ impl Clock {
             None => tokio::time::sleep_until(moment).await,
         }
     }
+
+    /// The same to a millisecond or two later, so that what is due one after the other comes in batches.
+    pub(crate) async fn until_about(self, moment_ns: u64) {
+        tokio::time::sleep_until(self.begin + Duration::from_nanos(moment_ns)).await;
+    }
 }

@@ -7,21 +7,35 @@
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::coop::consume_budget;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 /// What of a wait the kernel's timer is for: more than a runtime is late.
 const LAST: Duration = Duration::from_millis(3);
 
+/// Waits that may be over before anybody looks.
+const SHORT: Duration = Duration::from_micros(50);
+
+/// How many more timers this process may have.
+static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
 thread_local! {
     static HERE: RefCell<Option<Vec<Timer>>> = const { RefCell::new(None) };
+}
+
+/// This process may have so many timers from now on, so that they leave room for other files.
+pub(crate) fn allow(count: usize) {
+    LEFT.store(count, Ordering::Relaxed);
 }
 
 /// Keeps the timers of this thread and its runtime for the next waits, for as long as it lives: to make one takes three times as long as to set
@@ -49,17 +63,21 @@ pub(crate) async fn until(moment: Instant) {
     }
     let left = moment.saturating_duration_since(Instant::now());
     if left.is_zero() {
-        // Who is always late leaves the others of its thread their turn too.
+        // Who is always late leaves others their turn, where the runtime counts how much each does.
         return consume_budget().await;
     }
     if pass(left).await.is_err() {
-        // No more files can be opened: late is better than never.
+        // No more files may be opened: late is better than never.
         sleep_until(moment).await;
     }
 }
 
 /// Waits for so long, which is not zero.
 async fn pass(time: Duration) -> io::Result<()> {
+    if time < SHORT {
+        // It may be over before it is looked at, and others have their turn all the same.
+        yield_now().await;
+    }
     let kept = HERE.with_borrow_mut(|here| here.as_mut().and_then(Vec::pop));
     let timer = kept.map_or_else(Timer::new, Ok)?;
     timer.pass(time).await?;
@@ -75,8 +93,22 @@ async fn pass(time: Duration) -> io::Result<()> {
 #[derive(Debug)]
 struct Timer(AsyncFd<OwnedFd>);
 
+impl Drop for Timer {
+    fn drop(&mut self) {
+        LEFT.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 impl Timer {
     fn new() -> io::Result<Self> {
+        let take = |left: usize| left.checked_sub(1);
+        if LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            return Err(Errno::MFILE.into());
+        }
+        Self::open().inspect_err(|_| _ = LEFT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn open() -> io::Result<Self> {
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         #[expect(
@@ -139,11 +171,12 @@ mod tests {
             assert_eq!(count(), Some(1));
         }
         // A wait that is given up takes its timer with it: it may expire yet.
-        let given_up = until(Instant::now() + Duration::from_millis(1));
+        let given_up = pass(Duration::from_secs(60));
         assert!(futures_util::FutureExt::now_or_never(given_up).is_none());
         assert_eq!(count(), Some(0));
-        let together = || until(Instant::now() + Duration::from_millis(1));
-        tokio::join!(together(), together());
+        let together = || pass(Duration::from_millis(20));
+        let (one, other) = tokio::join!(together(), together());
+        assert!(one.and(other).is_ok());
         assert_eq!(count(), Some(2));
         drop(kept);
         assert_eq!(count(), None);

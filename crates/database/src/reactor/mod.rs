@@ -37,8 +37,8 @@ const POLLED: PollFlags = PollFlags::IN.union(PollFlags::RDHUP);
 const POLLED_ENDED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags::ERR);
 /// So many connections are polled for at most: more were not measured.
 const FEW: usize = 32;
-/// What the epoll tells of an interrupt, which is no connection's number.
-const INTERRUPT: u64 = u64::MAX;
+/// What the epoll tells of an alarm, which is no connection's number.
+const ALARM: u64 = u64::MAX;
 
 thread_local! {
     static HERE: RefCell<Option<Arc<Poller>>> = const { RefCell::new(None) };
@@ -52,9 +52,9 @@ pub struct Reactor {
 
 /// Ends a wait of a reactor, from whatever thread.
 #[derive(Clone, Debug)]
-pub struct Interrupt(Arc<OwnedFd>);
+pub struct Alarm(Arc<OwnedFd>);
 
-impl Interrupt {
+impl Alarm {
     fn new() -> io::Result<Self> {
         Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
     }
@@ -72,7 +72,7 @@ impl Interrupt {
 
 struct Poller {
     epoll: OwnedFd,
-    interrupt: Interrupt,
+    alarm: Alarm,
     lines: Mutex<Lines>,
 }
 
@@ -117,9 +117,9 @@ impl Reactor {
     /// # Errors
     /// When the kernel has none.
     pub fn here() -> io::Result<Self> {
-        let (epoll, interrupt) = (epoll::create(CreateFlags::CLOEXEC)?, Interrupt::new()?);
-        epoll::add(&epoll, &interrupt.0, EventData::new_u64(INTERRUPT), EventFlags::IN)?;
-        let poller = Arc::new(Poller { epoll, interrupt, lines: Mutex::default() });
+        let (epoll, alarm) = (epoll::create(CreateFlags::CLOEXEC)?, Alarm::new()?);
+        epoll::add(&epoll, &alarm.0, EventData::new_u64(ALARM), EventFlags::IN)?;
+        let poller = Arc::new(Poller { epoll, alarm, lines: Mutex::default() });
         HERE.set(Some(Arc::clone(&poller)));
         Ok(Self { poller, events: Vec::with_capacity(EVENTS) })
     }
@@ -134,8 +134,8 @@ impl Reactor {
 
     /// What ends its waits.
     #[must_use]
-    pub fn interrupt(&self) -> Interrupt {
-        self.poller.interrupt.clone()
+    pub fn alarm(&self) -> Alarm {
+        self.poller.alarm.clone()
     }
 
     /// Connections of which something is awaited.
@@ -175,7 +175,7 @@ impl Reactor {
         let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
         let mut lines = self.poller.lines();
         if lines.is_polled {
-            return lines.poll(&self.poller.interrupt, limit);
+            return lines.poll(&self.poller.alarm, limit);
         }
         drop(lines);
         match epoll::wait(&self.poller.epoll, spare_capacity(&mut self.events), Some(&limit)) {
@@ -187,8 +187,8 @@ impl Reactor {
         let mut lines = self.poller.lines();
         let mut woken = 0;
         for &Event { flags, data } in &self.events {
-            if data.u64() == INTERRUPT {
-                self.poller.interrupt.clear();
+            if data.u64() == ALARM {
+                self.poller.alarm.clear();
                 woken += 1;
                 continue;
             }
@@ -301,14 +301,14 @@ impl Lines {
     }
 
     /// Polls for those that are awaited.
-    fn poll(&mut self, interrupt: &Interrupt, limit: Timespec) -> io::Result<bool> {
+    fn poll(&mut self, alarm: &Alarm, limit: Timespec) -> io::Result<bool> {
         let awaited = self.all.iter().enumerate().filter_map(|(number, line)| {
             let line = line.as_ref().filter(|line| line.is_awaited)?;
             let out = if line.is_full { PollFlags::OUT } else { PollFlags::empty() };
             Some((number, PollFd::new(&line.socket, out | POLLED)))
         });
         let (numbers, mut asked): (Vec<usize>, Vec<PollFd<'_>>) = awaited.unzip();
-        asked.push(PollFd::new(&interrupt.0, PollFlags::IN));
+        asked.push(PollFd::new(&alarm.0, PollFlags::IN));
         match poll(&mut asked, Some(&limit)) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
@@ -319,7 +319,7 @@ impl Lines {
         came.extend(told.filter(|(_, what)| !what.is_empty()));
         let is_interrupted = asked.last().is_some_and(|last| !last.revents().is_empty());
         if is_interrupted {
-            interrupt.clear();
+            alarm.clear();
         }
         let is_woken = is_interrupted || !came.is_empty();
         for (number, what) in came.drain(..) {

@@ -234,13 +234,13 @@ fn only_a_few_are_polled_for() {
 }
 
 #[test]
-fn an_interrupt_ends_a_wait_from_another_thread_and_only_one() {
+fn an_alarm_ends_a_wait_from_another_thread_and_only_one() {
     for mut tested in [tested(), polled()] {
         assert_eq!(tested.receive(), Poll::Pending);
-        let interrupt = tested.reactor.interrupt();
+        let alarm = tested.reactor.alarm();
         let raising = std::thread::spawn(move || {
-            interrupt.raise();
-            interrupt.raise();
+            alarm.raise();
+            alarm.raise();
         });
         assert!(tested.reactor.wait(SOON).unwrap());
         raising.join().unwrap();

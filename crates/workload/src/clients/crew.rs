@@ -126,7 +126,7 @@ impl Bell {
 pub(super) struct Caller {
     bell: Arc<Bell>,
     /// What the thread hears while it waits for connections.
-    line: Option<database::Interrupt>,
+    line: Option<database::Alarm>,
 }
 
 impl Caller {
@@ -171,7 +171,7 @@ impl<'a, T: 'a, R: 'a> Crew<'a, T, R> {
 
     /// What calls it.
     pub(super) fn caller(&self) -> Caller {
-        let line = self.lines.as_ref().map(|lines| lines.reactor.interrupt());
+        let line = self.lines.as_ref().map(|lines| lines.reactor.alarm());
         Caller { bell: Arc::clone(&self.bell), line }
     }
 

@@ -10,15 +10,17 @@ use super::crew::{Crew, Event};
 use super::shared::Clients;
 use super::turns::{Rests, Turns};
 use super::{Client, Place};
-use crate::TrialError;
 use crate::clock::Clock;
 use crate::threads::{Gate, Threads, Worker};
+use crate::{TrialError, timer};
 
 /// Connections that a thread makes at once: a server that has to let in a thousand together answers some of them too late.
 const CONNECTING: usize = 16;
 
 /// Files that are open beside the connections.
 const OTHER_FILES: u64 = 64;
+/// Those of a load thread: what its runtime and its reactor wait by.
+const OF_THREAD: u64 = 8;
 
 /// A load thread, by its number from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub(super) fn start<C: Client>(
     let count = if simulated { 1 } else { load_threads(places.len()) };
     if !simulated {
         let connections = clients.connections.map_or(places.len() as u64, u64::from);
-        allow_files(connections, &clients.names.clients)?;
+        allow_files(connections, count, &clients.names.clients)?;
     }
     let ending = Arc::clone(clients);
     let mut threads = Threads::new(simulated, move || {
@@ -87,11 +89,16 @@ pub(super) fn load_threads(clients: usize) -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(clients)
 }
 
-/// Lets this process open a connection for each client. A file of SQLite is three: itself, its log and the log's index.
-fn allow_files(clients: u64, parameter: &str) -> Result<(), TrialError> {
-    let (least, enough) = (clients + OTHER_FILES, 3 * clients + OTHER_FILES);
+/// Lets this process open a connection for each client, on so many threads. A file of SQLite is three: itself, its log and the log's index; what
+/// is left is for timers.
+fn allow_files(clients: u64, threads: usize, parameter: &str) -> Result<(), TrialError> {
+    let others = OTHER_FILES + OF_THREAD * threads as u64;
+    let (least, enough) = (clients + others, 4 * clients + others);
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let timers =
+        |current: u64| timer::allow(usize::try_from(current.saturating_sub(least)).unwrap_or(usize::MAX));
     if limit.current.is_none_or(|current| current >= enough) {
+        timers(limit.current.unwrap_or(u64::MAX));
         return Ok(());
     }
     let current = limit.maximum.map_or(enough, |maximum| maximum.min(enough));
@@ -104,7 +111,9 @@ fn allow_files(clients: u64, parameter: &str) -> Result<(), TrialError> {
     let raised = rustix::process::Rlimit { current: Some(current), ..limit };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, raised).map_err(|error| {
         TrialError::Load(format!("cannot raise the limit of open files to {current}: {error}"))
-    })
+    })?;
+    timers(current);
+    Ok(())
 }
 
 /// Every client, a part after the other, so that each thread has clients of each part.

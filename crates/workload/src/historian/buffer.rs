@@ -167,7 +167,7 @@ impl Buffer {
                 Take::Wait { until_ns: Some(until_ns) } => {
                     tokio::select! {
                         () = filled => {}
-                        () = clock.until(until_ns) => {}
+                        () = clock.until_about(until_ns) => {}
                     }
                 }
             }

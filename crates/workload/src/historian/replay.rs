@@ -83,7 +83,7 @@ impl Replay {
                 }
                 batch.clear();
                 running.buffer.passed(due_ns);
-                clock.until(due_ns).await;
+                clock.until_about(due_ns).await;
             }
             batch.push(event(recorded, due_ns, running.epoch_us));
             next = events.next().transpose()?;

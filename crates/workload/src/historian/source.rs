@@ -244,7 +244,7 @@ impl MadeUp {
             if arrivals.next_ns() >= end_ns {
                 return clock.until(end_ns).await;
             }
-            clock.until(arrivals.next_ns()).await;
+            clock.until_about(arrivals.next_ns()).await;
         }
     }
 

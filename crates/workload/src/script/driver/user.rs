@@ -390,7 +390,7 @@ impl User {
         }
         for (column, value) in answer.last {
             let name = format!("{}{column}", then.prefix);
-            if !is_name(&name) {
+            if column.is_empty() || !is_name(&name) {
                 return Err(Wrong::new(format!(
                     "no variable can be called `{name}`: give the column a name, as in `SELECT 1 AS one`"
                 )));

@@ -187,6 +187,15 @@ fn a_body_of_statements_is_part_of_its_statement() {
         ("CREATE FUNCTION f(\"end\" int, begin int) RETURNS int RETURN 1".to_owned(), true),
         ("CREATE TABLE t (function text, begin int)".to_owned(), true),
         ("CREATE VIEW v AS SELECT function, begin FROM t".to_owned(), true),
+        (
+            "CREATE TRIGGER g AFTER UPDATE ON t BEGIN UPDATE u SET a = NEW.end; DELETE FROM u; END"
+                .to_owned(),
+            true,
+        ),
+        ("CREATE DEFINER=me@here TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM u; END".to_owned(), true),
+        // Bodies of other languages than SQL's own are cut, which their servers tell.
+        ("CREATE OR ALTER PROCEDURE p AS BEGIN BEGIN TRAN; COMMIT; END".to_owned(), false),
+        ("CREATE TABLE function AS SELECT 1 AS a; BEGIN ATOMIC; END".to_owned(), false),
         ("BEGIN; SELECT 1; END".to_owned(), false),
         ("BEGIN ATOMIC; CASE; END".to_owned(), false),
         ("SELECT 1; CREATE TABLE t (a int); BEGIN; END".to_owned(), false),
@@ -196,6 +205,14 @@ fn a_body_of_statements_is_part_of_its_statement() {
         let parts = if is_one { vec![text.as_str()] } else { text.split("; ").collect() };
         assert_eq!(told, [parts, vec!["SELECT 3"]].concat(), "{text}");
     }
+}
+
+/// What follows would be part of it, and would not be run.
+#[test]
+fn a_body_that_is_not_closed_is_told_with_its_line() {
+    let text =
+        "SELECT 1;\nCREATE TRIGGER g AFTER INSERT ON t\nBEGIN SELECT CASE WHEN 1 THEN 2; END;\nSELECT 3;";
+    assert_mistakes(text, &["a.sql:3: the body that begins here is not closed"]);
 }
 
 #[test]

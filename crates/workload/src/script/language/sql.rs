@@ -78,31 +78,59 @@ fn scanned(cursor: &mut Cursor<'_>, names: &mut Names, is_plain: bool) -> Scanne
     scanner.finished(end)
 }
 
-/// Words among which a statement says what it makes: `CREATE OR REPLACE FUNCTION`. Farther on they are names.
-const WORDS_OF_KIND: usize = 4;
+/// Words that may stand between `CREATE` and what is made.
+const BEFORE_KIND: [&str; 8] =
+    ["create", "or", "replace", "alter", "temp", "temporary", "constraint", "definer"];
 
 /// Whether the place is within a body that has statements of its own, as `BEGIN ATOMIC` of functions and triggers of SQLite begin one.
 #[derive(Debug, Default)]
 struct Body {
-    /// Words of the statement outside of parentheses so far.
-    words: usize,
-    creates: bool,
-    may_have_body: bool,
-    /// How many `BEGIN` and `CASE` have no `END` yet.
-    depth: usize,
+    makes: Makes,
+    /// Whether the word before was `BEGIN`.
+    is_begin: bool,
+    /// Lines of each `BEGIN` and `CASE` that has no `END` yet.
+    open: Vec<usize>,
+}
+
+/// What a statement makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Makes {
+    /// It has said nothing yet.
+    #[default]
+    Unsaid,
+    /// It began with `CREATE`, and has not said what.
+    Something,
+    /// The same with a `DEFINER`, so that names may stand before what it is.
+    OfSomebody,
+    Routine,
+    Trigger,
+    /// What has no body.
+    Other,
 }
 
 impl Body {
-    fn word(&mut self, word: &str) {
-        let is = |words: &[&str]| words.iter().any(|other| other.eq_ignore_ascii_case(word));
-        self.creates |= self.words == 0 && is(&["create"]);
-        self.words += 1;
-        self.may_have_body |=
-            self.creates && self.words <= WORDS_OF_KIND && is(&["function", "procedure", "trigger"]);
-        if self.may_have_body && (is(&["begin"]) || self.depth > 0 && is(&["case"])) {
-            self.depth += 1;
-        } else if is(&["end"]) {
-            self.depth = self.depth.saturating_sub(1);
+    /// A word outside of parentheses, in its line.
+    fn word(&mut self, word: &str, line: usize) {
+        let is = |other: &str| other.eq_ignore_ascii_case(word);
+        let was_begin = std::mem::replace(&mut self.is_begin, is("begin"));
+        self.makes = match self.makes {
+            Makes::Unsaid if is("create") => Makes::Something,
+            Makes::Something | Makes::OfSomebody if is("function") || is("procedure") => Makes::Routine,
+            Makes::Something | Makes::OfSomebody if is("trigger") => Makes::Trigger,
+            Makes::Something if is("definer") => Makes::OfSomebody,
+            Makes::Something if BEFORE_KIND.iter().any(|before| is(before)) => Makes::Something,
+            Makes::Unsaid | Makes::Something => Makes::Other,
+            makes => makes,
+        };
+        let begins = match self.makes {
+            Makes::Routine if self.open.is_empty() => was_begin && is("atomic"),
+            Makes::Routine | Makes::Trigger => self.is_begin || !self.open.is_empty() && is("case"),
+            Makes::Unsaid | Makes::Something | Makes::OfSomebody | Makes::Other => false,
+        };
+        if begins {
+            self.open.push(line);
+        } else if is("end") {
+            self.open.pop();
         }
     }
 }
@@ -136,7 +164,7 @@ impl Scanner<'_, '_> {
             '/' if rest.starts_with("/*") => self.comment(),
             '\'' | '"' => self.quoted(next, next.len_utf8(), false),
             '$' => self.dollar(),
-            ';' if self.open.is_empty() && self.body.depth == 0 => {
+            ';' if self.open.is_empty() && self.body.open.is_empty() => {
                 self.cursor.take(1);
                 return Some(End::Semicolon);
             }
@@ -254,9 +282,10 @@ impl Scanner<'_, '_> {
         if matches!(&rest[..length], "e" | "E") && rest[length..].starts_with('\'') {
             self.quoted('\'', length + 1, true);
         } else {
-            // A column of these names stands in parentheses.
-            if self.open.is_empty() {
-                self.body.word(&rest[..length]);
+            // A column of these names stands in parentheses, or behind a dot.
+            let is_column = matches!(self.pieces.last(), Some(Piece::Text(before)) if before.ends_with('.'));
+            if self.open.is_empty() && !is_column {
+                self.body.word(&rest[..length], self.cursor.line());
             }
             self.word(length);
         }
@@ -296,7 +325,7 @@ impl Scanner<'_, '_> {
         match self.cursor.rest().get(1..2) {
             Some(";") => {
                 // Within a body it ends a part of the same statement.
-                if self.body.depth == 0 {
+                if self.body.open.is_empty() {
                     self.in_words = false;
                     self.body = Body::default();
                 }
@@ -322,6 +351,10 @@ impl Scanner<'_, '_> {
     }
 
     fn finished(mut self, end: End) -> Scanned {
+        if let Some(line) = self.body.open.first() {
+            let problem = "the body that begins here is not closed within its command: close it with END";
+            self.problem = Some((*line, problem.to_owned()));
+        }
         if let Some(line) = self.open.first() {
             let problem = "the parenthesis that opens here is not closed within its command: close it with )";
             self.problem = Some((*line, problem.to_owned()));
