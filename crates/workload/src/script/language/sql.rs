@@ -120,7 +120,7 @@ impl Body {
             Makes::Something if is("definer") => Makes::OfSomebody,
             Makes::Something if BEFORE_KIND.iter().any(|before| is(before)) => Makes::Something,
             Makes::Unsaid | Makes::Something => Makes::Other,
-            makes => makes,
+            makes @ (Makes::OfSomebody | Makes::Routine | Makes::Trigger | Makes::Other) => makes,
         };
         let begins = match self.makes {
             Makes::Routine if self.open.is_empty() => was_begin && is("atomic"),
