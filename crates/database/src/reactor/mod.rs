@@ -6,7 +6,8 @@
 //!
 //! A few connections are polled for as long as the thread waits for them alone; the runtime can wait for an epoll only. An epoll is told of what
 //! comes also while the thread is awake, by whoever sends it; poll(2) is not, which may be why a server on the same machine took 4 to 9 % less
-//! CPU a transaction with it (one series of 8 to 12 rounds each at 1, 4, 16 and 32 connections a thread; medians, without intervals).
+//! CPU a transaction with it (one series of 8 to 12 rounds each at 1, 4, 16 and 32 connections a thread; medians, without
+//! intervals, and from before clients went where their servers work, which moves such figures by more).
 
 use std::cell::RefCell;
 use std::fmt;
