@@ -16,6 +16,7 @@ mod memory;
 mod packages;
 mod python;
 mod servers;
+mod test_step;
 pub(crate) mod watch;
 
 /// One step. The text is its line in `--help`.
@@ -121,7 +122,7 @@ impl Step {
                 cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
             }
             Self::Duckdb => duckdb::check(workspace),
-            Self::Test => test(workspace),
+            Self::Test => test_step::run(workspace),
             Self::Tree => tree::check(workspace),
             Self::Study => study_runs::run(workspace),
             Self::Deny => deny(workspace),
@@ -131,18 +132,6 @@ impl Step {
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
     watch::run_within(watch::LIMIT, workspace.cargo(arguments))?;
-    Ok(Outcome::Passed)
-}
-
-/// Snapshots that differ fail and leave nothing in the tree.
-fn test(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = workspace.cargo(&["test", "--workspace", "--no-fail-fast"]);
-    command.env("INSTA_UPDATE", "no");
-    let memory = memory::directory()?;
-    if let Some(directory) = &memory {
-        command.env("TMPDIR", directory.path());
-    }
-    watch::run_within(watch::LIMIT, command)?;
     Ok(Outcome::Passed)
 }
 

@@ -26,12 +26,22 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs a command with its output shown; an exit code other than 0 is an error, and so is a time over the limit.
 pub(crate) fn run_within(limit: Duration, mut command: Command) -> Result<()> {
-    let line = line_of(&command);
-    println!("$ {line}");
-    let (output, input) = pipe()?;
+    println!("$ {}", line_of(&command));
     if stdout().is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
         command.env("CARGO_TERM_COLOR", "always");
     }
+    run_into(limit, command, None, &mut stdout())
+}
+
+/// The same with the output written to `sink`. `running` is the name of the test binary, if the command is one.
+pub(super) fn run_into(
+    limit: Duration,
+    mut command: Command,
+    running: Option<String>,
+    sink: &mut dyn Write,
+) -> Result<()> {
+    let line = line_of(&command);
+    let (output, input) = pipe()?;
     let mut child = command
         .stdout(input.try_clone()?)
         .stderr(input)
@@ -39,7 +49,8 @@ pub(crate) fn run_within(limit: Duration, mut command: Command) -> Result<()> {
         .with_context(|| format!("cannot start `{line}`"))?;
     // It holds the end of the pipe that is written to.
     drop(command);
-    let (lines, mut standing) = (lines_of(output), Standing::default());
+    let lines = lines_of(output);
+    let mut standing = Standing { running, begun: BTreeSet::new(), sink };
     let Some(status) = awaited(&mut child, &lines, &mut standing, Instant::now() + limit)? else {
         end_all(&mut child)?;
         let gone = awaited_end(&lines, &mut standing);
@@ -68,7 +79,7 @@ fn lines_of(output: PipeReader) -> Receiver<Vec<u8>> {
 fn awaited(
     child: &mut Child,
     lines: &Receiver<Vec<u8>>,
-    standing: &mut Standing,
+    standing: &mut Standing<'_>,
     deadline: Instant,
 ) -> Result<Option<ExitStatus>> {
     loop {
@@ -125,7 +136,7 @@ fn parent(process: i32) -> Option<i32> {
 }
 
 /// Shows what still comes, and tells whether nobody is left who could say more.
-fn awaited_end(lines: &Receiver<Vec<u8>>, standing: &mut Standing) -> bool {
+fn awaited_end(lines: &Receiver<Vec<u8>>, standing: &mut Standing<'_>) -> bool {
     let deadline = Instant::now() + END_LIMIT;
     loop {
         match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -140,25 +151,27 @@ fn left_over(gone: bool) -> &'static str {
 }
 
 /// How far the tests are, from what cargo and libtest print.
-#[derive(Debug, Default)]
-struct Standing {
-    /// What cargo ran last.
+struct Standing<'a> {
+    /// The test binary that started last.
     running: Option<String>,
-    /// Tests of it that have run for a minute and not ended.
+    /// Its tests that have run for a minute and not ended.
     begun: BTreeSet<String>,
+    /// Where the output goes.
+    sink: &'a mut dyn Write,
 }
 
-impl Standing {
-    /// Shows a line and remembers what it says.
+impl Standing<'_> {
+    /// Writes a line to the sink and remembers what it says.
     fn hear(&mut self, line: &[u8]) {
-        // Nobody is left who could be told that the output is closed.
-        let _ = stdout().write_all(line).and_then(|()| stdout().flush());
+        // If the output is closed, nobody can read an error about it.
+        let _ = self.sink.write_all(line).and_then(|()| self.sink.flush());
         self.take(String::from_utf8_lossy(line).trim_end());
     }
 
     fn take(&mut self, line: &str) {
         if let Some((_, what)) = line.split_once("Running ").or_else(|| line.split_once("Doc-tests ")) {
-            *self = Self { running: Some(what.to_owned()), begun: BTreeSet::new() };
+            self.running = Some(what.to_owned());
+            self.begun.clear();
         } else if let Some((before, _)) = line.split_once(" has been running for over ") {
             // With one thread, libtest has begun the line with the test's name already.
             self.begun.extend(before.rsplit_once("test ").map(|(_, name)| name.to_owned()));
@@ -168,7 +181,7 @@ impl Standing {
     }
 }
 
-impl std::fmt::Display for Standing {
+impl std::fmt::Display for Standing<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Some(running) = &self.running else { return write!(formatter, "no tests had begun") };
         write!(formatter, "in {running}")?;
@@ -231,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_test_is_known_in_the_form_of_one_thread_and_of_coloured_output() {
-        let mut standing = Standing::default();
+        let mut standing = Standing { running: None, begun: BTreeSet::new(), sink: &mut std::io::sink() };
         standing
             .take("\u{1b}[1m\u{1b}[92m     Running\u{1b}[0m unittests src/lib.rs (target/debug/deps/one-1)");
         standing.take("test a::hangs ... test a::hangs has been running for over 60 seconds");
