@@ -265,7 +265,7 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
     check_count(problems, "flush_every", settings.flush_every, u64::MAX);
     check_sizes(problems, settings);
     if let Some(rate) = settings.rate.filter(|rate| !(0.001..=1e8).contains(rate)) {
-        problems.add("rate", format!("{rate}: give I/Os a second from 0.001 to 100000000"));
+        problems.add("rate", format!("{}: give I/Os a second from 0.001 to 100000000", load::short(rate)));
     }
     if settings.duration.is_some_and(|duration| duration.ns < 1_000_000) {
         problems.add("duration", "is too short: give at least 1ms");

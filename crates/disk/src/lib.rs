@@ -1,7 +1,7 @@
 //! The disk workload: jobs, patterns, buffers, engines, and the files and devices they work on.
 //!
 //! This is the one crate with `unsafe` code: memory that the kernel writes into (`buffer`), the ring that hands it
-//! over (`engine::uring`), and asking for memory early (`prefetch`). It draws no conclusions; it records what happened.
+//! over (`engine::uring`), asking for memory early (`prefetch`), and asking what is cached (`residency`). It draws no conclusions; it records what happened.
 
 mod affinity;
 mod buffer;
@@ -15,6 +15,7 @@ mod memory;
 mod pattern;
 mod play;
 mod prefetch;
+mod residency;
 mod settings;
 mod target;
 mod thread;
@@ -27,6 +28,7 @@ pub use affinity::usable_cpus;
 pub use error::TrialError;
 pub use job::{Job, OUTSTANDING_MAX, SECTOR_BYTES, THREADS_MAX, VerifyJob};
 pub use memory::machine_memory_bytes;
+pub use residency::cached_bytes;
 pub use settings::{
     Affinity, Cache, EngineChoice, Pattern, Pool, Run, Settings, Simulated, Spacing, ValueError,
     VerifyProfile,

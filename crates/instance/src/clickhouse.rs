@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::directory::Directory;
 use crate::server::{PASSWORD, Server, USER, url};
 use crate::user::User;
 use crate::{InstanceError, Options, program};
@@ -36,9 +35,9 @@ impl ClickHouse {
         if let Some(name) = options.tablespaces().keys().next() {
             return Err(InstanceError::NoTablespaces { engine: "ClickHouse", name: name.clone() });
         }
-        let directory = Directory::make(options, User::unprivileged("clickhouse")?)?;
-        let users = directory.write("users.xml", &users())?;
-        let server = Server::new("clickhouse-server", directory, options);
+        let user = User::unprivileged("clickhouse")?;
+        let server = Server::make(("clickhouse-server", "clickhouse"), options, user)?;
+        let users = server.directory.write("users.xml", &users())?;
         let mut clickhouse = Self { server, program: program::clickhouse_server()?, users };
         clickhouse.server.limit()?;
         let (program, users) = (&clickhouse.program, &clickhouse.users);

@@ -13,8 +13,9 @@ use ownership::MadeDirectory;
 use crate::placement::{KnownPlacement, Placement};
 use crate::power::KnownDirectory;
 use crate::process::passable;
+use crate::register::make_directory;
 use crate::user::User;
-use crate::{InstanceError, Options};
+use crate::{Entry, InstanceError, Options};
 
 /// Room for the longest name of a socket in it, `.s.PGSQL.65535`, within the 107 bytes that a socket's path may have.
 const PATH_BYTES_MAX: usize = 90;
@@ -36,11 +37,13 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    pub(crate) fn make(options: &Options, user: Option<User>) -> Result<Self, InstanceError> {
-        let parent = options.parent();
-        let place = std::path::absolute(&parent).and_then(|parent| ownership::open_trusted(&parent));
-        let made = place.and_then(|place| place.make_private("prony-"));
-        let made = made.map_err(InstanceError::file("make a directory in", parent))?;
+    /// What is stored of the server, if anything is, has each directory before it is there.
+    pub(crate) fn make(
+        options: &Options,
+        user: Option<User>,
+        mut entry: Option<&mut Entry>,
+    ) -> Result<Self, InstanceError> {
+        let made = make_directory(entry.as_deref_mut(), &options.parent())?;
         let path = made.directory().path().to_owned();
         let log = made.directory().create_growing(OsStr::new(LOG));
         let (log, _) = log.map_err(InstanceError::file("make", path.join(LOG)))?;
@@ -50,13 +53,8 @@ impl Directory {
         }
         made.give_away(made.made.directory(), &path)?;
         passable(&path, user)?;
-        made.placement = Placement::make(made.made.directory(), user, options)?;
+        made.placement = Placement::make(made.made.directory(), user, options, entry)?;
         Ok(made)
-    }
-
-    /// All that was made for the server, the home first.
-    pub(crate) fn made(&self) -> Vec<&MadeDirectory> {
-        std::iter::once(&self.made).chain(self.placement.outer()).collect()
     }
 
     /// Leaves it when this is dropped.

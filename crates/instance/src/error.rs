@@ -232,7 +232,10 @@ impl InstanceError {
     /// Whether what was asked for cannot be on this machine, and nothing failed.
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::NoPlace { .. } | Self::BeyondMachine(_))
+        matches!(
+            self,
+            Self::NoPlace { .. } | Self::BeyondMachine(_) | Self::NoName { .. } | Self::NameTaken { .. }
+        )
     }
 
     /// For `map_err` on calls of the file system.

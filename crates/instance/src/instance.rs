@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::clock::Clock;
-use crate::directory::Directory;
 use crate::process::{command, spawn};
 use crate::server::Server;
 use crate::user::User;
 use crate::{
-    Group, InstanceError, MariaDb, MySql, Options, Pair, PairError, Postgres, limits, mysql, power, program,
+    CachedBytes, CachedFiles, Group, InstanceError, MariaDb, MySql, Options, Pair, PairError, Postgres,
+    limits, mysql, power, program,
 };
 
 /// What can be started.
@@ -92,7 +92,7 @@ impl Instance {
             power::look(options)?;
         }
         limits::enter_scope(options.limited())?;
-        Server::new("", Directory::make(options, user)?, options).limit()
+        Server::of_look(engine.name(), options, user)?.limit()
     }
 
     /// The one server that it is.
@@ -249,6 +249,16 @@ impl Instance {
         let server = self.server()?;
         server.refuse_if_running()?;
         server.directory.placement.drop_caches()
+    }
+
+    /// What the page cache holds of the server's files, as this function tells of each. It does not run.
+    ///
+    /// # Errors
+    /// As [`Self::drop_caches`].
+    pub fn cached(&mut self, cached_bytes: CachedBytes) -> Result<CachedFiles, InstanceError> {
+        let server = self.server()?;
+        server.refuse_if_running()?;
+        server.directory.placement.cached(cached_bytes)
     }
 
     /// What it keeps where: `data`, `log` where that is apart, tablespaces by their names.

@@ -28,6 +28,7 @@ mod program;
 mod proxy;
 mod register;
 mod server;
+mod shared_memory;
 mod tds_messages;
 mod tds_server;
 mod user;
@@ -45,6 +46,7 @@ pub use pair::{
     Failover, NetworkNeed, Node, Pair, PairError, PairKind, PairOptions, Part, Seen, Timeout, TimeoutUnit,
     Watch,
 };
+pub use placement::{CachedBytes, CachedFiles};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub(crate) use register::Entry;

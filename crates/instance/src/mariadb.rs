@@ -5,7 +5,6 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::directory::Directory;
 use crate::mysqld::{self, argument, redo_log};
 use crate::process::command;
 use crate::server::{PASSWORD, Server, USER, url};
@@ -43,9 +42,8 @@ impl MariaDb {
         let user = User::unprivileged("mysql")?;
         let mut mariadb = Self {
             program: program::mariadbd()?,
-            server: Server::new("mariadbd", Directory::make(options, user)?, options),
+            server: Server::make(("mariadbd", "mariadb"), options, user)?,
         };
-        mariadb.server.register("mariadb")?;
         mariadb.make_system_tables()?;
         mariadb.server.limit()?;
         let program = &mariadb.program;

@@ -9,7 +9,6 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::directory::Directory;
 use crate::mysqld::{self, argument, redo_log};
 use crate::process::command;
 use crate::program::{self, MysqlVersion};
@@ -51,9 +50,8 @@ impl MySql {
         }
         let user = User::unprivileged("mysql")?;
         let options = of_version(options, version);
-        let server = Server::new("mysqld", Directory::make(&options, user)?, &options);
+        let server = Server::make(("mysqld", "mysql"), &options, user)?;
         let mut mysql = Self { server, program, version };
-        mysql.server.register("mysql")?;
         mysql.initialize()?;
         let users = mysql.server.directory.write("users.sql", &users())?;
         mysql.server.limit()?;

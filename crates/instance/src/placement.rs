@@ -1,6 +1,7 @@
 //! Where a server keeps what: its data, its log where that is apart, its tablespaces; and how these become again what they were.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -9,11 +10,10 @@ use ownership::{Directory, MadeDirectory};
 use crate::directory::{DATA, give_to};
 use crate::power::KnownDirectory;
 use crate::process::{command, passable, spawn};
+use crate::register::make_directory;
 use crate::user::User;
-use crate::{InstanceError, Options, program};
+use crate::{Entry, InstanceError, Options, program};
 
-/// What a directory that we make in a user's is called first.
-const PREFIX: &str = "prony-";
 const LOG: &str = "log";
 const TEMPLATE: &str = "template";
 
@@ -43,14 +43,15 @@ impl Placement {
         home: &Directory,
         user: Option<User>,
         options: &Options,
+        mut entry: Option<&mut Entry>,
     ) -> Result<Self, InstanceError> {
         let mut placement = Self { places: Vec::new(), user };
         placement.places.push(Place::make(DATA, home.clone(), None, user)?);
         if let Some(log) = options.log_place() {
-            placement.places.push(Place::make_in(log, LOG, user)?);
+            placement.places.push(Place::make_in(log, LOG, user, entry.as_deref_mut())?);
         }
         for (name, directory) in options.tablespaces() {
-            placement.places.push(Place::make_in(directory, name, user)?);
+            placement.places.push(Place::make_in(directory, name, user, entry.as_deref_mut())?);
         }
         Ok(placement)
     }
@@ -122,10 +123,40 @@ impl Placement {
     pub(crate) fn drop_caches(&self) -> Result<(), InstanceError> {
         self.sync()?;
         for place in &self.places {
-            forget(place.content.directory()).map_err(InstanceError::file("read", place.path()))?;
+            let forget =
+                &mut |file: &File| Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?);
+            each_file(place.content.directory(), forget)
+                .map_err(InstanceError::file("read", place.path()))?;
         }
         Ok(())
     }
+
+    /// What the page cache holds of the server's files. The server does not run.
+    pub(crate) fn cached(&self, cached_bytes: CachedBytes) -> Result<CachedFiles, InstanceError> {
+        let mut seen = CachedFiles::default();
+        for place in &self.places {
+            let add = &mut |file: &File| {
+                seen.files_bytes += file.metadata()?.len();
+                seen.cached_bytes += cached_bytes(file)?;
+                Ok(())
+            };
+            each_file(place.content.directory(), add)
+                .map_err(InstanceError::file("look at", place.path()))?;
+        }
+        Ok(seen)
+    }
+}
+
+/// Tells how many bytes of a file the page cache holds.
+pub type CachedBytes = fn(&File) -> std::io::Result<u64>;
+
+/// What the page cache holds of the files of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachedFiles {
+    /// Length of all of them.
+    pub files_bytes: u64,
+    /// What of that is in the page cache.
+    pub cached_bytes: u64,
 }
 
 /// The places of a server that nobody holds.
@@ -154,10 +185,13 @@ impl KnownPlacement {
 
 impl Place {
     /// In a directory of our own in the user's.
-    fn make_in(parent: &Path, what: &str, user: Option<User>) -> Result<Self, InstanceError> {
-        let place = std::path::absolute(parent).and_then(|parent| ownership::open_trusted(&parent));
-        let outer = place.and_then(|place| place.make_private(PREFIX));
-        let outer = outer.map_err(InstanceError::file("make a directory in", parent))?;
+    fn make_in(
+        parent: &Path,
+        what: &str,
+        user: Option<User>,
+        entry: Option<&mut Entry>,
+    ) -> Result<Self, InstanceError> {
+        let outer = make_directory(entry, parent)?;
         give_to(user, outer.directory(), outer.directory().path())?;
         passable(outer.directory().path(), user)?;
         let inner = outer.directory().clone();
@@ -197,15 +231,15 @@ fn copy(from: &Path, to: &Path, user: Option<User>) -> Result<(), InstanceError>
     Err(InstanceError::Ended { program: "cp", status: ended.status.to_string(), log: said })
 }
 
-/// Has the kernel forget what it keeps of the files below a directory. Links are not followed.
-fn forget(directory: &Directory) -> std::io::Result<()> {
+/// Calls a function for each file below a directory. Links are not followed.
+fn each_file(
+    directory: &Directory,
+    act: &mut dyn FnMut(&File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     for name in directory.names()? {
         match directory.look(&name)?.map(|seen| seen.kind()) {
-            Some(ownership::Kind::Directory) => forget(&directory.below(&name)?)?,
-            Some(ownership::Kind::File) => {
-                let file = directory.open_file(&name)?;
-                rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
-            }
+            Some(ownership::Kind::Directory) => each_file(&directory.below(&name)?, act)?,
+            Some(ownership::Kind::File) => act(&directory.open_file(&name)?)?,
             Some(_) | None => {}
         }
     }

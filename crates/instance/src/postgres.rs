@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use ownership::Identity;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
-use crate::directory::Directory;
 use crate::process::{Handle, children, command};
+use crate::register::Place;
 use crate::server::{DIES_WITHIN, PASSWORD, Server, USER, url};
 use crate::user::User;
 use crate::{Group, InstanceError, Options, program};
@@ -30,9 +30,8 @@ impl Postgres {
         let user = User::unprivileged("postgres")?;
         let mut postgres = Self {
             program: program::of_postgres("postgres")?,
-            server: Server::new("postgres", Directory::make(options, user)?, options),
+            server: Server::make(("postgres", "postgres"), options, user)?,
         };
-        postgres.server.register("postgres")?;
         postgres.make_cluster()?;
         postgres.server.limit()?;
         let program = &postgres.program;
@@ -190,8 +189,7 @@ impl Postgres {
         self.server.prepare("postgres --single", single)
     }
 
-    /// What the kernel keeps of a killed server. The next start would do without it, but a directory that is removed
-    /// has no next start. What cannot be removed is a few kilobytes.
+    /// What the kernel keeps of a killed server. The next start would do without it, but a directory that is removed has no next start.
     fn remove_shared_memory(&self, segments: &[Segment]) {
         remove_shared_memory(&self.data_directory(), segments);
     }
@@ -288,6 +286,14 @@ pub(crate) struct Segment {
     directory: ownership::Directory,
     name: OsString,
     identity: Identity,
+}
+
+impl Segment {
+    /// As it is stored.
+    pub(crate) fn place(&self) -> Place {
+        let path = self.directory.path().join(&self.name);
+        Place { path, device: self.identity.device(), inode: self.identity.inode() }
+    }
 }
 
 /// Those of a process of PostgreSQL that is stopped.

@@ -47,18 +47,14 @@ pub(crate) fn command_of(
 }
 
 /// A command of a node of a pair, in its network namespace if it has one: it has a session of its own, so that neither a terminal nor
-/// its end reach it.
+/// its end reach it. The pair's guard ends it if we are killed: the kernel would end it before anybody sees what shared memory it has.
 pub(crate) fn command_in_session(
     program: &Path,
     user: Option<User>,
     group: Option<&Group>,
     network: Option<&Path>,
-    dies_with_us: bool,
 ) -> Result<Command, InstanceError> {
     let mut command = entering(group, network)?;
-    if dies_with_us {
-        command.args(["--pdeathsig", "KILL"]);
-    }
     run_as(&mut command, user);
     command.arg(program::setsid()?).arg(program);
     Ok(command)

@@ -1,10 +1,11 @@
-//! Which servers of ours there are on this machine: a file for each, from before its directories are filled until they are gone, so
-//! that a kill at any moment leaves nothing that nobody knows.
+//! Which servers of ours there are on this machine: a file for each, from before its directories are made until they are gone, so that a
+//! kill at any moment leaves nothing that nobody knows.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ownership::{Directory, Draft, MadeDirectory};
 use rustix::fs::Mode;
@@ -12,9 +13,10 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::directory::DATA;
+use crate::options::Registered;
 use crate::pair::processes::{self, Stand};
 use crate::process::Handle;
-use crate::{InstanceError, KnownLab, limits, pair, postgres};
+use crate::{InstanceError, KnownLab, Options, limits, pair, postgres, shared_memory};
 
 /// Version of what is stored.
 const FORMAT: u32 = 1;
@@ -22,6 +24,7 @@ const FORMAT: u32 = 1;
 const FORMAT_OF_PAIRS: u32 = 2;
 const STOPS_WITHIN: Duration = Duration::from_secs(60);
 const DIES_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const LOG_BYTES_MAX: u64 = 1 << 20;
 
 /// A server of ours as it is stored.
@@ -46,6 +49,9 @@ pub struct Known {
     directories: Vec<Place>,
     /// The directories of its control group.
     group: Vec<PathBuf>,
+    /// Files of shared memory that its processes had open once it answered, which a killed server leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shared_memory: Vec<Place>,
     /// How its nodes stand to each other, if it has several: `sync`, `async`, `quorum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<String>,
@@ -65,12 +71,12 @@ pub struct KnownNode {
     pub log: PathBuf,
 }
 
-/// A directory that we made, by more than its name.
+/// A directory that we made, or a file of a server, by more than its name. One that is about to be made has no numbers yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
-    path: PathBuf,
-    device: u64,
-    inode: u64,
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
 }
 
 /// A process, by more than its number, which may be another's by now.
@@ -244,10 +250,17 @@ impl Known {
         limits::lift_left(&self.group);
         self.end()?;
         self.restore_power()?;
+        shared_memory::remove_left(&self.shared_memory);
         limits::remove_left(&self.group)?;
         // The data last: what has failed before can be tried again.
-        for place in self.directories.iter().rev() {
-            place.remove()?;
+        let deadline = Instant::now() + DIES_WITHIN;
+        while let Err(error) = self.directories.iter().rev().try_for_each(Place::remove) {
+            if Instant::now() > deadline {
+                return Err(error);
+            }
+            // A process that was being started when its prony was killed may have come into its directory only now.
+            self.end()?;
+            std::thread::sleep(LOOK_AGAIN);
         }
         forget(&directory(SERVERS)?, &file_of(&self.name))
     }
@@ -288,6 +301,15 @@ impl Known {
 }
 
 impl Place {
+    /// One that is about to be made.
+    fn planned(path: PathBuf) -> Self {
+        Self { path, device: 0, inode: 0 }
+    }
+
+    fn is_planned(&self) -> bool {
+        self.inode == 0
+    }
+
     fn of(made: &MadeDirectory) -> std::io::Result<Self> {
         let stat = rustix::fs::fstat(made.directory())?;
         let path = made.directory().path().to_owned();
@@ -310,12 +332,44 @@ impl Place {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             opened => opened.map_err(fault)?,
         };
-        match parent.made_before(name, self.device, self.inode).map_err(fault)? {
+        let made = if self.is_planned() {
+            parent.made_empty(name)
+        } else {
+            let named = parent.made_before(name, self.device, self.inode);
+            named.and_then(|named| match named {
+                None => parent.half_removed(self.device, self.inode),
+                named => Ok(named),
+            })
+        };
+        match made.map_err(fault)? {
             Some(made) => made.remove_with_all().map(drop).map_err(fault),
             None => Ok(()),
         }
     }
 }
+
+/// Makes a directory of a server that no other user may enter. What is stored of the server, if anything is, has the directory before it is
+/// there.
+pub(crate) fn make_directory(
+    entry: Option<&mut Entry>,
+    parent: &Path,
+) -> Result<MadeDirectory, InstanceError> {
+    let fault = |error| InstanceError::file("make a directory in", parent)(error);
+    let place = std::path::absolute(parent).and_then(|parent| ownership::open_trusted(&parent));
+    let place = place.map_err(fault)?;
+    let name = ownership::private_name(PREFIX).map_err(fault)?;
+    let Some(entry) = entry else { return place.make_private_as(&name).map_err(fault) };
+    let at = entry.known.directories.len();
+    entry.known.directories.push(Place::planned(place.path().join(&name)));
+    entry.write()?;
+    let made = place.make_private_as(&name).map_err(fault)?;
+    entry.known.directories[at] = Place::of(&made).map_err(fault)?;
+    entry.write()?;
+    Ok(made)
+}
+
+/// What a directory that we make in a user's is called first.
+const PREFIX: &str = "prony-";
 
 fn file_of(name: &str) -> OsString {
     format!("{name}.json").into()
@@ -346,21 +400,14 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Makes it for a server that has directories and no process yet. One that lives on belongs to nobody.
-    pub(crate) fn make(
-        name: &str,
-        engine: &str,
-        lives_on: bool,
-        log: PathBuf,
-        directories: &[&MadeDirectory],
-    ) -> Result<Self, InstanceError> {
+    /// Makes it for a server of which nothing is made yet. One that lives on belongs to nobody.
+    pub(crate) fn make(name: &str, engine: &str, lives_on: bool) -> Result<Self, InstanceError> {
         let directory = directory(SERVERS)?;
         if !name.starts_with(|sign: char| sign.is_ascii_alphanumeric())
             || !name.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.'))
         {
             return Err(InstanceError::NoName { name: name.to_owned() });
         }
-        let places = directories.iter().map(|made| Place::of(made)).collect::<std::io::Result<_>>();
         let known = Known {
             format: FORMAT,
             name: name.to_owned(),
@@ -369,9 +416,10 @@ impl Entry {
             made_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
             process: None,
             owner: (!lives_on).then(|| Process::of(std::process::id())).flatten(),
-            log,
-            directories: places.map_err(InstanceError::file("look at", directory.path()))?,
+            log: PathBuf::new(),
+            directories: Vec::new(),
             group: Vec::new(),
+            shared_memory: Vec::new(),
             pair: None,
             nodes: Vec::new(),
         };
@@ -383,6 +431,51 @@ impl Entry {
             }
             Err(error) => Err(InstanceError::file("make", directory.path().join(file_of(name)))(error)),
         }
+    }
+
+    /// That of options, if they ask for one.
+    pub(crate) fn of(options: &Options, engine: &str) -> Result<Option<Self>, InstanceError> {
+        let registered = options.register();
+        registered.map(|Registered { name, lives_on }| Self::make(name, engine, *lives_on)).transpose()
+    }
+
+    /// That of a look whether a server could be started, which removes again what it makes.
+    pub(crate) fn of_look(engine: &str) -> Result<Self, InstanceError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self::make(&format!("look-{}-{number}", std::process::id()), engine, false)
+    }
+
+    /// Says where the server writes what it says.
+    pub(crate) fn set_log(&mut self, log: PathBuf) -> Result<(), InstanceError> {
+        self.known.log = log;
+        self.write()
+    }
+
+    /// Removes it and all directories that were made for it.
+    pub(crate) fn remove_with_directories(&self) -> Result<(), InstanceError> {
+        self.known.directories.iter().rev().try_for_each(Place::remove)?;
+        self.remove()
+    }
+
+    /// Says in what groups it will be, before they are made.
+    pub(crate) fn set_groups(&mut self, groups: Vec<PathBuf>) -> Result<(), InstanceError> {
+        self.known.group = groups;
+        self.write()
+    }
+
+    /// Says what shared memory it has open.
+    pub(crate) fn set_shared_memory(&mut self, files: Vec<Place>) -> Result<(), InstanceError> {
+        if self.known.shared_memory == files {
+            return Ok(());
+        }
+        self.known.shared_memory = files;
+        self.write()
+    }
+
+    /// Removes the shared memory of its processes, which have ended.
+    pub(crate) fn remove_shared_memory(&self) {
+        shared_memory::remove_left(&self.known.shared_memory);
     }
 
     /// Says that it is a pair.

@@ -9,10 +9,10 @@ use rustix::process::Signal;
 
 use crate::clock::{Clock, by_clock};
 use crate::directory::Directory;
-use crate::options::Registered;
-use crate::postgres::{remove_segments, segments_of};
+use crate::postgres::{Segment, remove_segments, segments_of};
 use crate::process::{Handle, command_of, spawn};
 use crate::register::Entry;
+use crate::user::User;
 use crate::{Group, InstanceError, Options, port};
 
 /// The one user of a throwaway server, who may do everything, and the password without which it may do nothing.
@@ -47,9 +47,44 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// None yet: a directory and no process.
-    pub(crate) fn new(program: &'static str, directory: Directory, options: &Options) -> Self {
-        Self {
+    /// None yet: directories and no process, known to others if options ask for that.
+    pub(crate) fn make(
+        (program, engine): (&'static str, &str),
+        options: &Options,
+        user: Option<User>,
+    ) -> Result<Self, InstanceError> {
+        let entry = Entry::of(options, engine)?;
+        Self::make_known(program, options, user, entry)
+    }
+
+    /// The same for a look whether it could be started.
+    pub(crate) fn of_look(
+        engine: &str,
+        options: &Options,
+        user: Option<User>,
+    ) -> Result<Self, InstanceError> {
+        Self::make_known("", options, user, Some(Entry::of_look(engine)?))
+    }
+
+    fn make_known(
+        program: &'static str,
+        options: &Options,
+        user: Option<User>,
+        mut entry: Option<Entry>,
+    ) -> Result<Self, InstanceError> {
+        let made = Directory::make(options, user, entry.as_mut());
+        let made = made.and_then(|directory| {
+            entry.as_mut().map_or(Ok(()), |entry| entry.set_log(directory.log()))?;
+            Ok(directory)
+        });
+        let directory = match made {
+            Ok(directory) => directory,
+            Err(error) => {
+                entry.map_or(Ok(()), |entry| entry.remove_with_directories())?;
+                return Err(error);
+            }
+        };
+        Ok(Self {
             program,
             options: options.clone(),
             process: None,
@@ -57,9 +92,9 @@ impl Server {
             port: 0,
             group: None,
             directory,
-            entry: None,
-            lives_on: false,
-        }
+            entry,
+            lives_on: options.register().is_some_and(|registered| registered.lives_on),
+        })
     }
 
     /// Changes settings and limits, which hold from its next start. It does not run.
@@ -67,16 +102,6 @@ impl Server {
         self.refuse_if_running()?;
         self.options = self.options.configured_as(options);
         self.limit()
-    }
-
-    /// Has others know of it, if that is asked for.
-    pub(crate) fn register(&mut self, engine: &str) -> Result<(), InstanceError> {
-        if let Some(Registered { name, lives_on }) = self.options.register() {
-            let (log, made) = (self.directory.log(), self.directory.made());
-            self.entry = Some(Entry::make(name, engine, *lives_on, log, &made)?);
-            self.lives_on = *lives_on;
-        }
-        Ok(())
     }
 
     /// Leaves it running with all that it has: others know of it.
@@ -98,7 +123,11 @@ impl Server {
         let limits = self.options.limited();
         if !limits.is_empty() {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            self.group = Some(Group::make(&format!("prony-{}-{number}", std::process::id()), limits)?);
+            let planned = Group::plan(&format!("prony-{}-{number}", std::process::id()), limits)?;
+            if let Some(entry) = &mut self.entry {
+                entry.set_groups(planned.directories())?;
+            }
+            self.group = Some(planned.make()?);
         }
         Ok(())
     }
@@ -109,7 +138,7 @@ impl Server {
         &mut self,
         act: impl FnOnce() -> Result<(), InstanceError>,
     ) -> Result<(), InstanceError> {
-        let nowhere = Directory::make(&Options::default(), None)?;
+        let nowhere = Directory::make(&Options::default(), None, self.entry.as_mut())?;
         self.clock = None;
         let known = std::mem::replace(&mut self.directory, nowhere).let_go();
         match known.and_then(|known| act().and_then(|()| known.hold())) {
@@ -137,6 +166,10 @@ impl Server {
         &mut self,
         start: impl Fn(&mut Self) -> Result<(), InstanceError>,
     ) -> Result<(), InstanceError> {
+        if self.options.limited().are_passed_by_cached_files() {
+            // The empty database was made outside the group.
+            self.directory.placement.drop_caches()?;
+        }
         for _ in 1..PORTS_TRIED {
             self.port = port::free()?;
             match start(self) {
@@ -172,7 +205,12 @@ impl Server {
                 self.process = None;
                 return Err(self.ended(self.program, status));
             }
-            if is_ready(pid) {
+            // Asked first: what it has open once it answers is known then.
+            let is_ready = is_ready(pid);
+            if let Some(entry) = &mut self.entry {
+                entry.set_shared_memory(segments_of(pid).iter().map(Segment::place).collect())?;
+            }
+            if is_ready {
                 return Ok(());
             }
             if Instant::now() > deadline {
@@ -265,6 +303,9 @@ impl Drop for Server {
     fn drop(&mut self) {
         // Nobody is left who could be told.
         let _ = self.end_process();
+        if let Some(entry) = &self.entry {
+            entry.remove_shared_memory();
+        }
         self.group = None;
         let is_gone = self.directory.clear().is_ok();
         if let Some(entry) = self.entry.as_ref().filter(|_| is_gone) {

@@ -249,3 +249,61 @@ fn a_server_that_is_held_is_left_to_its_program_and_one_without_a_name_is_refuse
     let error = Instance::start(Engine::Postgres, &Options::default().registered("../a", false)).unwrap_err();
     assert!(error.to_string().starts_with("`../a` cannot be the name of a server"), "{error}");
 }
+
+/// Shared memory of a server's processes, as they map it.
+fn shared_memory_of(home: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let stands = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path().join("cwd")).is_ok_and(|place| place.starts_with(home))
+    };
+    let maps =
+        entries.filter(stands).filter_map(|entry| std::fs::read_to_string(entry.path().join("maps")).ok());
+    let mut files: Vec<String> = maps
+        .flat_map(|maps| {
+            maps.lines()
+                .filter_map(|line| Some(line[line.find("/dev/shm/")?..].to_owned()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Ends all processes that stand in a directory as the kernel does with a program that is killed: nobody of them can remove anything.
+fn kill_at_once(home: &Path) {
+    let stand = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path().join("cwd")).is_ok_and(|place| place.starts_with(home))
+    };
+    let pids = || {
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        entries.filter(stand).map(|entry| entry.file_name().into_string().unwrap()).collect::<Vec<String>>()
+    };
+    // Stopped first: the first process would make everything anew once another is gone.
+    for signal in ["-STOP", "-KILL"] {
+        assert!(Command::new("kill").arg(signal).args(pids()).status().unwrap().success());
+    }
+    while !pids().is_empty() {
+        std::thread::yield_now();
+    }
+}
+
+/// A prony was killed with its server, and up to a megabyte of shared memory stayed that nobody knew any more.
+#[test]
+fn shared_memory_of_a_postgres_that_was_killed_at_once_is_removed_with_what_is_known_of_it() {
+    let place = tempfile::tempdir().unwrap();
+    open_to_all(place.path());
+    let name = format!("killed-{}", std::process::id());
+    let options = Options::default().parent_directory(place.path()).registered(&name, true);
+    Instance::start(Engine::Postgres, &options).unwrap().leave();
+    let known = Known::all().unwrap().into_iter().find(|known| known.name == name).unwrap();
+    let files = shared_memory_of(known.home().unwrap());
+    assert!(!files.is_empty(), "a PostgreSQL has shared memory in files");
+    kill_at_once(known.home().unwrap());
+    assert!(files.iter().any(|file| Path::new(file).exists()), "a killed one leaves it");
+    known.remove().unwrap();
+    let left: Vec<&String> = files.iter().filter(|file| Path::new(file).exists()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    known.remove().unwrap();
+}

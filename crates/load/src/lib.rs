@@ -30,7 +30,7 @@ pub use meter::{Completed, Meter, ThreadInterval, intervals_max};
 pub use numbers::{factor, number, per_cent, per_minute, per_second};
 pub use pause::PauseWatch;
 pub use phases::Phases;
-pub use problems::{JobError, Problems};
+pub use problems::{JobError, Problems, short};
 pub use progress::{Go, Progress, Tell};
 pub use recorder::{Counted, Cut, Kind, Recorder, Recording};
 pub use silence::{SILENCE_MIN_NS, Silence, Silences};

@@ -39,7 +39,7 @@ impl Problems {
         high: T,
     ) {
         if let Some(value) = given.filter(|value| !(low..=high).contains(value)) {
-            self.add(parameter, format!("cannot be {value}: give {low} to {high}"));
+            self.add(parameter, format!("cannot be {}: give {low} to {high}", short(value)));
         }
     }
 
@@ -63,5 +63,41 @@ impl Problems {
     /// All mistakes at once.
     pub fn none(self) -> Result<(), Vec<JobError>> {
         if self.0.is_empty() { Ok(()) } else { Err(self.0) }
+    }
+}
+
+/// Digits of a number that is read as it is.
+const DIGITS_MAX: usize = 16;
+
+/// A value as a sentence shows it: a number that has more digits than anybody counts gets an exponent.
+pub fn short(value: impl Display) -> String {
+    let text = value.to_string();
+    match text.parse::<f64>() {
+        Ok(number) if text.len() > DIGITS_MAX => format!("{number:e}"),
+        Ok(_) | Err(_) => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rate of 1e308 a second was quoted with 309 digits.
+    #[test]
+    fn a_huge_number_is_told_with_its_exponent() {
+        let mut problems = Problems::default();
+        problems.within("rate", Some(1e308), 0.1, 1e9);
+        problems.within("n_searches", Some(5_000_000_000_u64), 1, 1_000);
+        let told: Vec<String> = problems.none().unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "rate cannot be 1e308: give 0.1 to 1000000000",
+                "n_searches cannot be 5000000000: give 1 to 1000"
+            ]
+        );
+        let all =
+            [short(1e-300), short(0.001), short(u64::MAX), short("18446744073709551616 rows"), short("max")];
+        assert_eq!(all, ["1e-300", "0.001", "1.8446744073709552e19", "18446744073709551616 rows", "max"]);
     }
 }

@@ -231,7 +231,7 @@ impl Directory {
             Some(now) if now != *identity => return Ok(Removal::Another),
             Some(_) => {}
         }
-        let aside = secret_name("removing")?;
+        let aside = secret_name(REMOVING)?;
         rename(&self.handle, entry(name)?, &aside)?;
         let is_it = self.look(&aside)?.is_some_and(|now| now == *identity);
         let removed = is_it.then(|| rustix::fs::unlinkat(&self.handle, aside.as_os_str(), flags));
@@ -267,8 +267,16 @@ pub(crate) fn lacks_unnamed(error: Errno) -> bool {
 
 /// A name that nobody can foresee, and so nobody can plant anything under.
 pub(crate) fn secret_name(purpose: &str) -> io::Result<OsString> {
-    Ok(OsString::from(format!(".prony-{purpose}-{}", RunId::new()?)))
+    Ok(OsString::from(format!("{}{}", secret_name_begins(purpose), RunId::new()?)))
 }
+
+/// How [`secret_name`] begins.
+pub(crate) fn secret_name_begins(purpose: &str) -> String {
+    format!(".prony-{purpose}-")
+}
+
+/// Purpose of the name that something has for a moment before it is removed.
+pub(crate) const REMOVING: &str = "removing";
 
 /// A name of an entry, and not a path that leads elsewhere.
 fn entry(name: &OsStr) -> Result<&OsStr, Errno> {

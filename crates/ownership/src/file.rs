@@ -168,6 +168,12 @@ impl Identity {
         self.owner
     }
 
+    /// Whether both belonged to the same user when they were looked at.
+    #[must_use]
+    pub fn has_owner_of(&self, other: &Self) -> bool {
+        self.owner == other.owner
+    }
+
     /// Refuses all but regular files.
     pub(crate) fn plain(&self) -> Result<(), NotPlain> {
         if self.is_regular() { Ok(()) } else { Err(NotPlain(self.kind)) }

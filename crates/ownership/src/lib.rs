@@ -18,5 +18,5 @@ pub use draft::Draft;
 pub use file::{Identity, Kind, Made, NotPlain, Removal, open_plain};
 pub use run::RunId;
 pub use standing::{Action, Claim, Existing, Mark, Permit, Refusal, Standing, action, may_remove};
-pub use tree::MadeDirectory;
+pub use tree::{MadeDirectory, private_name};
 pub use walk::{NotTrusted, make_path, open_trusted};

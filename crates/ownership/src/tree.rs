@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode};
 
-use crate::directory::secret_name;
+use crate::directory::{REMOVING, secret_name, secret_name_begins};
 use crate::{Directory, Identity, Kind, Removal};
 
 /// A directory that this process made, held open.
@@ -33,9 +33,15 @@ impl Directory {
     /// # Errors
     /// Those of the system.
     pub fn make_private(&self, prefix: &str) -> io::Result<MadeDirectory> {
-        let id = crate::RunId::new()?;
-        // 48 bits are enough for a name that is refused if it is taken; paths of sockets have a limit.
-        self.make_with(OsStr::new(&format!("{prefix}{}", &id.as_str()[..12])), Mode::RWXU)
+        self.make_private_as(&private_name(prefix)?)
+    }
+
+    /// [`Self::make_private`] under a name that [`private_name`] gave before.
+    ///
+    /// # Errors
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    pub fn make_private_as(&self, name: &OsStr) -> io::Result<MadeDirectory> {
+        self.make_with(name, Mode::RWXU)
     }
 
     /// Makes a directory under a name that nobody can foresee, to be given its own by [`MadeDirectory::rename`].
@@ -62,17 +68,60 @@ impl Directory {
         Ok(is_it.then(|| MadeDirectory { parent: self.clone(), name: name.to_owned(), directory, identity }))
     }
 
+    /// A directory that [`Self::make_private_as`] was about to make when the program was killed, if it is there: ours, and empty.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn made_empty(&self, name: &OsStr) -> io::Result<Option<MadeDirectory>> {
+        let Some(seen) = self.look(name)? else { return Ok(None) };
+        let is_ours = seen.owner() == rustix::process::geteuid().as_raw();
+        if !is_ours || seen.kind() != Kind::Directory || !self.below(name)?.names()?.is_empty() {
+            return Ok(None);
+        }
+        self.made_before(name, seen.device(), seen.inode())
+    }
+
+    /// A directory that this program made before and was about to remove when it was killed: its name was another one by then.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn half_removed(&self, device: u64, inode: u64) -> io::Result<Option<MadeDirectory>> {
+        let aside = secret_name_begins(REMOVING);
+        for name in self.names()?.into_iter().filter(|name| name.to_string_lossy().starts_with(&aside)) {
+            if let Some(made) = self.made_before(&name, device, inode)? {
+                return Ok(Some(made));
+            }
+        }
+        Ok(None)
+    }
+
     fn make_with(&self, name: &OsStr, mode: Mode) -> io::Result<MadeDirectory> {
         if self.look(name)?.is_some() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         rustix::fs::mkdirat(self, name, mode)?;
-        let directory = self.below(name)?;
-        let identity = Identity::of(rustix::fd::AsFd::as_fd(&directory))?;
+        let opened = self.below(name).and_then(|directory| {
+            let identity = Identity::of(rustix::fd::AsFd::as_fd(&directory))?;
+            Ok((directory, identity))
+        });
+        let (directory, identity) = opened.inspect_err(|_| {
+            // It is empty, or it stays; no handle is needed for that, of which there may be none left.
+            let _ = rustix::fs::unlinkat(self, name, AtFlags::REMOVEDIR);
+        })?;
         let made = MadeDirectory { parent: self.clone(), name: name.to_owned(), directory, identity };
         made.is_ours()?;
         Ok(made)
     }
+}
+
+/// A name that begins so and that nobody can foresee, for a directory that is stored before it is made.
+///
+/// # Errors
+/// The system gives no random numbers.
+pub fn private_name(prefix: &str) -> io::Result<OsString> {
+    let id = crate::RunId::new()?;
+    // 48 bits are enough for a name that is refused if it is taken; paths of sockets have a limit.
+    Ok(format!("{prefix}{}", &id.as_str()[..12]).into())
 }
 
 impl MadeDirectory {
@@ -243,5 +292,65 @@ mod tests {
         draft.rename(OsStr::new("0002")).unwrap();
         assert_eq!(draft.directory().path(), place.path().join("0002"));
         assert_eq!(directory.names().unwrap(), ["0001", "0002"]);
+    }
+
+    /// A program was killed between two steps, and nobody knew the directory that it had made or had begun to remove.
+    #[test]
+    fn what_a_killed_program_was_about_to_make_or_remove_is_found() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let name = private_name("prony-").unwrap();
+        assert!(directory.made_empty(&name).unwrap().is_none(), "not made yet");
+        let made = directory.make_private_as(&name).unwrap();
+        let (device, inode) = (made.identity.device(), made.identity.inode());
+        let found = directory.made_empty(&name).unwrap().unwrap();
+        assert_eq!(found.remove_empty().unwrap(), Removal::Removed);
+        fs::create_dir(place.path().join(&name)).unwrap();
+        fs::write(place.path().join(&name).join("theirs"), "precious").unwrap();
+        assert!(directory.made_empty(&name).unwrap().is_none(), "something is in it");
+
+        let made = directory.make_private("prony-").unwrap();
+        let own = (made.identity.device(), made.identity.inode());
+        assert!(directory.half_removed(own.0, own.1).unwrap().is_none(), "nobody removes it");
+        let aside = secret_name(REMOVING).unwrap();
+        directory.rename(&made.name, &aside).unwrap();
+        let found = directory.half_removed(own.0, own.1).unwrap().unwrap();
+        assert_eq!(found.remove_with_all().unwrap(), Removal::Removed);
+        assert!(directory.half_removed(device, inode).unwrap().is_none());
+    }
+
+    /// Set in the environment of the process that this test starts of itself.
+    const WITHOUT_HANDLES: &str = "PRONY_TEST_WITHOUT_HANDLES";
+
+    /// A program that may open no more files made a directory, could not open it, and left it.
+    #[test]
+    fn a_directory_that_cannot_be_opened_is_not_left() {
+        if let Some(place) = std::env::var_os(WITHOUT_HANDLES) {
+            return make_with_few_handles(Path::new(&place));
+        }
+        let place = tempfile::tempdir().unwrap();
+        let name = "tree::tests::a_directory_that_cannot_be_opened_is_not_left";
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "ulimit -n 40 && exec \"$0\" --exact \"$1\" --nocapture"]);
+        limited.arg(std::env::current_exe().unwrap()).arg(name).env(WITHOUT_HANDLES, place.path());
+        let ended = limited.output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    /// Each number of free handles, from none on, fails at another step or succeeds.
+    fn make_with_few_handles(place: &Path) {
+        let directory = Directory::open(place).unwrap();
+        for free in 0..8 {
+            let mut taken: Vec<fs::File> = std::iter::from_fn(|| fs::File::open("/dev/null").ok()).collect();
+            taken.truncate(taken.len() - free);
+            let made = directory.make(OsStr::new("made"));
+            assert!(free > 0 || made.is_err(), "no handle was left");
+            drop(taken);
+            if let Ok(made) = made {
+                made.remove_empty().unwrap();
+            }
+            assert!(directory.names().unwrap().is_empty(), "with {free} handles");
+        }
     }
 }

@@ -231,6 +231,7 @@ const TABLES: Words = &[
 ];
 
 const ORDERS: Words = &[
+    ("--results", "not needed: only orders run stores results"),
     ("-c", "--clients"),
     ("--client", "--clients"),
     ("--threads", "--clients"),
@@ -452,6 +453,10 @@ mod tests {
                 "--warm-up is here: --duration, with a unit: each test warms up",
             ),
             (&["reporting", "--duration=60"], "--duration is here: --runs"),
+            (
+                &["orders", "load", "--target", "sqlite:o.db", "--results", "x"],
+                "--results is here: not needed: only orders run stores results",
+            ),
             (&["tables", "--table-size=10"], "--table-size is here: --rows"),
             (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),

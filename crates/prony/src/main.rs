@@ -40,7 +40,23 @@ use clap::error::ErrorKind;
 
 use crate::config::Config;
 
+/// Stack of the thread on which everything runs, in bytes. A limit of the user's (`ulimit -s`) holds for the first thread alone.
+const STACK_BYTES: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    let thread = std::thread::Builder::new().name("prony".to_owned()).stack_size(STACK_BYTES);
+    match thread.spawn(run) {
+        // A panic has said what it was.
+        Ok(running) => running.join().unwrap_or_else(|_| ExitCode::from(PANICKED)),
+        // Without a thread the stack is the one that there is.
+        Err(_) => run(),
+    }
+}
+
+/// What the program ends with after a fault of its own, as Rust ends one whose first thread panics.
+const PANICKED: u8 = 101;
+
+fn run() -> ExitCode {
     interrupt::listen();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let called_sqlio = arguments

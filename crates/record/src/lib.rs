@@ -103,7 +103,7 @@ pub use series::{FigureOf, Second, SecondFigure, Series};
 pub use server::{Outage, Server, ServerSetting, Service};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
-pub use started::{DeviceLimits, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
+pub use started::{DeviceLimits, FileCache, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
 pub use tables::{
     Crash, Killed, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup, TimedOperation,
 };

@@ -100,7 +100,7 @@ pub const METRICS: [Metric; 41] = [
     lower(HISTORY, "away_longest_s", "s", "longest time without an answer"),
     lower(HISTORY, "away_s", "s", "time without an answer"),
     lower(HISTORY, "lost_updates", "writes", "acknowledged writes that were lost"),
-    lower(None, "cpu_us_per_operation", "µs", "CPU time of an operation"),
+    lower(None, "cpu_us_per_operation", "µs", "CPU time of the load and the server per operation"),
     lower(None, "error_share", "share", "share of operations that failed"),
 ];
 

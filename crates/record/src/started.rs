@@ -35,6 +35,10 @@ pub struct StartedServer {
     /// What it could use at most; none if that was not limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<ServerLimits>,
+    /// What the page cache held of its files before they were used within its limits; none where no limit depends on that and nothing was
+    /// evicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_cache: Option<FileCache>,
     /// What was done with it before the trial, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<ServerStep>,
@@ -141,6 +145,31 @@ impl ServerStep {
     #[must_use]
     pub fn new(what: &str, took: std::time::Duration) -> Self {
         Self { what: what.to_owned(), took_s: took.as_secs_f64(), remark: None }
+    }
+}
+
+/// What the page cache held of a server's files when it was started: pages that were cached before count within no limit of memory, and
+/// reading them reads no device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCache {
+    /// Whether they were evicted; not if the study asks for warm caches.
+    pub is_evicted: bool,
+    /// Length of all its files.
+    pub files_bytes: u64,
+    /// What of that was cached when it was stopped.
+    pub cached_before_bytes: u64,
+    /// What of that was cached when it was started, as the kernel tells page by page.
+    pub cached_bytes: u64,
+}
+
+impl FileCache {
+    /// Share (0–1) of the files that may stay cached after an eviction: pages that somebody else reads at that moment.
+    const LEFT_SHARE_MAX: f64 = 0.01;
+
+    /// Whether so much was cached that reads pass limits of memory and of devices.
+    #[must_use]
+    pub fn passes_limits(&self) -> bool {
+        self.cached_bytes as f64 > self.files_bytes as f64 * Self::LEFT_SHARE_MAX
     }
 }
 

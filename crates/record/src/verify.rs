@@ -316,7 +316,7 @@ impl Finding {
             if oldest == newest {
                 format!("expected  version {newest}")
             } else {
-                format!("expected  version {oldest} to {newest}: a write of it failed")
+                format!("expected  version {oldest} to {newest}: no write after {oldest} was acknowledged")
             }
         }));
         lines.extend(self.found.map(|version| format!("holds     version {version}")));

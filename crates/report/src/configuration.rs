@@ -213,6 +213,7 @@ fn machine(trials: &[Trial], chosen: &[usize]) -> Machine {
     let mean = |figure: fn(&Trial) -> Option<f64>| mean_of(trials, chosen, figure);
     Machine {
         cpu_us_per_operation: mean(|trial| trial.machine.cpu_us_per_operation),
+        measurement_cpu_us_per_operation: mean(|trial| trial.machine.measurement_cpu_us_per_operation),
         busy_share: mean(|trial| trial.machine.busy_share),
         steal_share: mean(|trial| trial.machine.steal_share),
         device_queue_depth: mean(|trial| trial.machine.device_queue_depth),

@@ -17,6 +17,9 @@ use crate::trial::Generator;
 pub struct Machine {
     /// CPU time of the whole machine an operation.
     pub cpu_us_per_operation: Option<f64>,
+    /// CPU time of the load and of the servers that it loads, an operation, in microseconds; none where the processes of a server were not
+    /// seen. Work of other programs is not in it.
+    pub measurement_cpu_us_per_operation: Option<f64>,
     /// Share (0–1) of all cores that was busy.
     pub busy_share: Option<f64>,
     /// Share (0–1) of all cores that this program used.
@@ -98,8 +101,13 @@ pub(crate) fn machine_of(
     let busy_cores = weighted_mean(read().map(|(load, s)| (load.cpu_busy_share.iter().sum::<f64>(), s)));
     let busy = |load: &MachineLoad| stats::mean(&load.cpu_busy_share).unwrap_or(0.0);
     let busy_share = weighted_mean(read().map(|(load, s)| (busy(load), s)));
-    let busy_us = busy_cores.filter(|&cores| cores > 0.0 && operations > 0);
-    let busy_us = busy_us.map(|cores| cores * measured_s * 1e6 / operations as f64);
+    let us_per_operation = |used_cores: Option<f64>| {
+        let used_cores = used_cores.filter(|&used| used > 0.0 && operations > 0);
+        let us = used_cores.map(|used| used * measured_s * 1e6 / operations as f64);
+        // The kernel counts the time of a machine and of a process in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
+        // than its part is only coarse, and is not shown.
+        us.filter(|&us| generator.cpu_us_per_operation.is_none_or(|part| us >= part))
+    };
     let devices = devices_of(during);
     let own_share = weighted_mean(read().filter_map(|(load, s)| Some((load.cpu_own_share?, s))));
     let steal_share = weighted_mean(read().map(|(load, s)| (load.cpu_steal_share, s)));
@@ -118,10 +126,10 @@ pub(crate) fn machine_of(
     let nobodys = steal_share.unwrap_or(0.0) + interrupts.unwrap_or(0.0);
     let others = |(all, ours): (f64, f64)| (all - ours - nobodys).max(0.0);
     Machine {
-        // The kernel counts the machine's time in ticks of 10 ms and a thread's in nanoseconds: a whole that is less
-        // than its part is only coarse, and is not shown.
-        cpu_us_per_operation: busy_us
-            .filter(|&busy_us| generator.cpu_us_per_operation.is_none_or(|us| busy_us >= us)),
+        cpu_us_per_operation: us_per_operation(busy_cores),
+        measurement_cpu_us_per_operation: us_per_operation(
+            measurement_share.zip(cores).map(|(share, cores)| share * cores),
+        ),
         own_share,
         others_share: busy_share.zip(measurement_share).map(others),
         busy_share,
@@ -198,7 +206,7 @@ pub(crate) fn servers_of(during: &[&Resources]) -> Vec<Part<ServerLoad>> {
 mod tests {
     use super::*;
     use crate::Report;
-    use crate::fixture::{self, Made};
+    use crate::fixture::{self, Made, Sold};
 
     /// A single reading of a second, of which the reports after the first took a third, tripled the CPU time of each.
     #[test]
@@ -211,5 +219,35 @@ mod tests {
         let whole = cpu_us(&|_| true);
         let begin = cpu_us(&|read| read.end_s < 6.5);
         assert!(whole > 0.0 && (begin / whole - 1.0).abs() < 1e-9, "{begin} and {whole}");
+    }
+
+    /// Calls that slept twice as long were told to cost twice the CPU: other programs kept the machine as busy as before, and half as many
+    /// calls shared all of it.
+    #[test]
+    fn the_metric_holds_no_work_of_other_programs() {
+        let cpu_us = |others: f64, is_seen: bool| {
+            let mut trial = Sold::at("O", &[50.0]).trial(1);
+            for read in &mut trial.resources {
+                let machine = read.machine.as_mut().unwrap();
+                (machine.cpu_busy_share, machine.cpu_own_share) = (vec![0.3 + others; 2], Some(0.1));
+                let load = ServerLoad { cpu_cores: 0.4, ..ServerLoad::default() };
+                read.servers = is_seen.then(|| ("store_1".to_owned(), load)).into_iter().collect();
+            }
+            let report = Report::of(&fixture::study("orders", vec![trial]));
+            let trial = &report.trials[0];
+            let metric = record::Metric::named("cpu_us_per_operation").unwrap();
+            (crate::metrics::value(trial, metric), trial.machine.cpu_us_per_operation)
+        };
+        let ((alone, whole), (busy, busy_whole)) = (cpu_us(0.0, true), cpu_us(0.6, true));
+        assert!(alone.is_some() && alone == busy, "{alone:?} and {busy:?}");
+        assert!(
+            (busy_whole.unwrap() / whole.unwrap() - 3.0).abs() < 1e-9,
+            "the machine's is told as what it is"
+        );
+        assert!(
+            (alone.unwrap() / whole.unwrap() - 1.0).abs() < 1e-9,
+            "0.2 of the load and 0.4 of the server"
+        );
+        assert_eq!(cpu_us(0.6, false).0, None, "what a server used that was not seen is not known");
     }
 }

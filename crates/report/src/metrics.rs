@@ -25,7 +25,7 @@ const COMMON: [MetricOf; 7] = [
     ("p95_ms", |trial| ms(trial.main()?.latency.p95_us)),
     ("p99_ms", |trial| ms(trial.main()?.latency.p99_us)),
     ("p999_ms", |trial| ms(trial.main()?.latency.p999_us)),
-    ("cpu_us_per_operation", |trial| trial.machine.cpu_us_per_operation),
+    ("cpu_us_per_operation", |trial| trial.machine.measurement_cpu_us_per_operation),
     (ERROR_SHARE, error_share),
 ];
 

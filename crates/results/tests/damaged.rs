@@ -228,6 +228,12 @@ fn whatever_is_not_a_results_directory_is_told_apart() {
     let empty = tempfile::tempdir().unwrap();
     let other = results::read(empty.path()).unwrap_err().to_string();
     assert!(other.contains("is not a results directory, for it has no manifest.json"), "{other}");
+    assert!(other.contains("killed in its first moment"), "{other}");
+    std::fs::create_dir(empty.path().join("trials")).unwrap();
+    assert!(results::read(empty.path()).unwrap_err().to_string().contains("killed in its first moment"));
+    std::fs::write(empty.path().join("photo.jpg"), "x").unwrap();
+    let of_somebody = results::read(empty.path()).unwrap_err().to_string();
+    assert!(of_somebody.contains("give one that prony made"), "{of_somebody}");
 }
 
 /// A record that was changed gave figures of another trial, of nothing, or of less than was measured, and nobody was told.

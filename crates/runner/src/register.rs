@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use load::{Go, Progress};
-use record::{Outcome, RegisterOutcome, Window};
+use record::register::AnomalyKind;
+use record::{Outcome, RegisterOutcome, Setup, Window};
 use stats::thread_busy;
 use workload::TrialError;
 use workload::register::{self, Job};
@@ -25,21 +26,24 @@ pub(crate) fn run(
 }
 
 /// What is to be said of a trial that ran. How long the database was away makes none invalid: it is what was asked.
-pub(crate) fn judged(mut outcome: Box<RegisterOutcome>, measured: &Window) -> Judged {
+pub(crate) fn judged(mut outcome: Box<RegisterOutcome>, setup: Option<&Setup>, measured: &Window) -> Judged {
+    let expects_losses = setup.and_then(Setup::register).is_some_and(|setup| setup.expects_losses);
     Judged {
         invalid: invalid_because(&outcome, measured),
-        failed: failed_because(&outcome),
+        failed: failed_because(&outcome, expects_losses),
         notes: std::mem::take(&mut outcome.notes),
         outcome: Outcome::Register(outcome),
     }
 }
 
-/// What a register does not do: the trial failed.
-fn failed_because(outcome: &RegisterOutcome) -> Option<String> {
+/// What a register does not do: the trial failed. Lost writes that the study expects fail none.
+fn failed_because(outcome: &RegisterOutcome, expects_losses: bool) -> Option<String> {
     if let Some(why) = &outcome.unchecked {
         return Some(format!("the history could not be checked: {why}"));
     }
-    let counted = outcome.anomalies.iter().filter(|(_, count)| **count > 0).map(|(kind, count)| {
+    let is_wrong = |kind: AnomalyKind| !(expects_losses && kind.is_of_loss());
+    let found = outcome.anomalies.iter().filter(|(kind, count)| **count > 0 && is_wrong(**kind));
+    let counted = found.map(|(kind, count)| {
         let [one, several] = kind.names();
         format!("{count} {}", if *count == 1 { one } else { several })
     });
@@ -64,7 +68,7 @@ fn invalid_because(outcome: &RegisterOutcome, measured: &Window) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use record::Outage;
-    use record::register::{AnomalyKind, Away};
+    use record::register::Away;
 
     use super::*;
     use crate::judged::windows;
@@ -72,11 +76,15 @@ mod tests {
     #[test]
     fn what_no_register_does_fails_the_trial() {
         let anomalies = [(AnomalyKind::StaleRead, 1), (AnomalyKind::LostUpdate, 3)].into_iter().collect();
-        let outcome = RegisterOutcome { anomalies, ..RegisterOutcome::default() };
-        assert_eq!(failed_because(&outcome).unwrap(), "3 lost updates, 1 stale read");
-        assert_eq!(failed_because(&RegisterOutcome::default()), None);
+        let mut outcome = RegisterOutcome { anomalies, ..RegisterOutcome::default() };
+        assert_eq!(failed_because(&outcome, false).unwrap(), "3 lost updates, 1 stale read");
+        assert_eq!(failed_because(&outcome, true), None, "the study expects them");
+        outcome.anomalies.insert(AnomalyKind::Fork, 1);
+        assert_eq!(failed_because(&outcome, true).unwrap(), "1 fork");
+        assert_eq!(failed_because(&RegisterOutcome::default(), false), None);
         let unchecked = Some("two writes of 1".to_owned());
-        let told = failed_because(&RegisterOutcome { unchecked, ..RegisterOutcome::default() }).unwrap();
+        let told =
+            failed_because(&RegisterOutcome { unchecked, ..RegisterOutcome::default() }, true).unwrap();
         assert!(told.contains("two writes of 1"), "{told}");
     }
 

@@ -54,6 +54,9 @@ pub(crate) fn run(
     };
     let kill = match &server {
         Some(_) => Kill::Server(&mut ask),
+        None if program.as_os_str().is_empty() => {
+            Kill::Nobody("this program cannot find its own file without /proc")
+        }
         None if own.url().engine().is_file() => Kill::Program(program),
         None => Kill::Nobody("the server is not prony's to kill"),
     };

@@ -141,7 +141,7 @@ pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], me
         Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
         Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),
         Outcome::Reporting(outcome) => reporting::judged(outcome, setup, measured),
-        Outcome::Register(outcome) => register::judged(outcome, measured),
+        Outcome::Register(outcome) => register::judged(outcome, setup, measured),
         Outcome::Tables(outcome) => tables::judged(outcome, marks, measured),
     }
 }

@@ -73,6 +73,8 @@ pub(crate) struct Login {
     pub(crate) encryption: Encryption,
     /// What came from elsewhere than the address, and what was left lying: `user from PGUSER`.
     pub(crate) taken: Vec<String>,
+    /// Why a file of passwords that is there was not read.
+    pub(crate) ignored: Option<String>,
 }
 
 impl Login {
@@ -82,6 +84,7 @@ impl Login {
             password: address.password.clone(),
             encryption: address.encryption.clone(),
             taken: address.taken.clone(),
+            ignored: None,
         };
         if let Some(file) = &address.password_file {
             login.password = Some(first_line(file)?);
@@ -136,7 +139,10 @@ impl Login {
                 login.taken.push(format!("password from {}", file.display()));
             }
             passwords::Found::Nothing => {}
-            passwords::Found::Ignored(why) => login.taken.push(why),
+            passwords::Found::Ignored(why) => {
+                login.ignored = Some(why.clone());
+                login.taken.push(why);
+            }
         }
         Ok(login)
     }

@@ -91,6 +91,7 @@ fn a_file_of_passwords_that_others_can_read_is_ignored_and_told() {
         home.put(".pgpass", "*:*:*:*:seen by all\n", mode);
         let found = login("postgres://ann@db/app", &home.around(&[])).unwrap();
         assert_eq!(found.password, None);
+        assert!(found.ignored.is_some_and(|why| why.contains("chmod 600")));
         assert!(
             found.taken[0].contains(".pgpass was not read") && found.taken[0].contains("chmod 600"),
             "{:?}",

@@ -49,7 +49,25 @@ pub(super) async fn connect(
 pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Connected, Link), Error> {
     let login = Login::of_postgres(address, &Surroundings::here());
     let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
-    let sought = Sought::of(address, &login, attempt).await?;
+    let ignored = login.ignored.clone();
+    one_as(address, &login, attempt).await.map_err(|error| with_ignored(error, ignored))
+}
+
+/// A refused login also says why a file of passwords was not read: it may hold the password that is missing.
+fn with_ignored(error: Error, ignored: Option<String>) -> Error {
+    match (error, ignored) {
+        (Error::Refused(words), Some(why)) => Error::Refused(format!("{words}; {why}")),
+        (error, _) => error,
+    }
+}
+
+/// The same with a login.
+async fn one_as(
+    address: &ServerAddress,
+    login: &Login,
+    attempt: Attempt<'_>,
+) -> Result<(Connected, Link), Error> {
+    let sought = Sought::of(address, login, attempt).await?;
     let mode = match &address.host {
         Host::Tcp { .. } => login.encryption.mode(Words::Libpq),
         // As libpq, whatever is said of it: nothing leaves the machine.
@@ -329,5 +347,23 @@ impl AsyncWrite for Encrypted {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.end).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod ignored_tests {
+    use super::*;
+
+    /// A login failed for want of a password, and nothing said that the file that has it was there and not read.
+    #[test]
+    fn a_refused_login_says_why_a_file_of_passwords_was_not_read() {
+        let why = || Some("/home/me/.pgpass was not read: others can read it".to_owned());
+        let told = |error: Error, ignored| with_ignored(error, ignored).to_string();
+        assert_eq!(
+            told(Error::Refused("password missing".to_owned()), why()),
+            "password missing; /home/me/.pgpass was not read: others can read it"
+        );
+        assert_eq!(told(Error::Refused("password missing".to_owned()), None), "password missing");
+        assert_eq!(told(Error::Unreachable("nobody listens".to_owned()), why()), "nobody listens");
     }
 }

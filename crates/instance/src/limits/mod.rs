@@ -95,6 +95,15 @@ impl Limits {
         wanted.into_iter().filter(|(_, is_wanted)| *is_wanted).map(|(resource, _)| resource).collect()
     }
 
+    /// Whether the page cache lets a server read past them: pages that were cached outside the group are not in its memory, and reading them
+    /// reads no device.
+    #[must_use]
+    pub fn are_passed_by_cached_files(&self) -> bool {
+        let limits_reads =
+            |device: &DeviceLimit| device.read_iops.is_some() || device.read_bytes_per_s.is_some();
+        self.memory_bytes.is_some() || self.devices.iter().any(limits_reads)
+    }
+
     /// Whether nothing is limited.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -116,10 +125,19 @@ pub(crate) fn lift_left(directories: &[PathBuf]) {
     }
 }
 
-/// Removes the directories of a group in which nothing is any more, and which a program left that is no more.
+/// Removes the directories of a group which a program left that is no more. Its processes were killed: those that still wait for a disk are
+/// waited for.
 pub(crate) fn remove_left(directories: &[PathBuf]) -> Result<(), LimitError> {
-    for directory in directories {
-        place::remove(directory)?;
+    remove_within(directories, GONE_WITHIN)
+}
+
+fn remove_within(directories: &[PathBuf], limit: Duration) -> Result<(), LimitError> {
+    let deadline = Instant::now() + limit;
+    while let Err(error) = directories.iter().try_for_each(|directory| place::remove(directory)) {
+        if Instant::now() > deadline {
+            return Err(error);
+        }
+        std::thread::sleep(LOOK_AGAIN);
     }
     Ok(())
 }
@@ -133,6 +151,30 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub struct Group {
     place: Place,
     limits: Limits,
+}
+
+/// A group that is about to be made.
+#[derive(Debug)]
+pub(crate) struct PlannedGroup {
+    place: Place,
+    limits: Limits,
+}
+
+impl PlannedGroup {
+    /// Its directories.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        self.place.paths().into_iter().map(Path::to_owned).collect()
+    }
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// As [`Group::make`].
+    pub(crate) fn make(self) -> Result<Group, LimitError> {
+        // Before it is a group of ours: what is one is emptied when it is dropped, whatever runs in it.
+        self.place.make()?;
+        Group::limited(self.place, &self.limits)
+    }
 }
 
 /// Reads what a group uses, and holds nothing of it.
@@ -168,12 +210,22 @@ impl Group {
         Self::make_at(Path::new("/"), name, limits)
     }
 
+    /// Finds where such a group can be, and makes nothing yet.
+    ///
+    /// # Errors
+    /// As [`Self::make`].
+    pub(crate) fn plan(name: &str, limits: &Limits) -> Result<PlannedGroup, LimitError> {
+        Self::plan_at(Path::new("/"), name, limits)
+    }
+
+    /// [`Self::plan`] on the machine whose files are below `root`.
+    fn plan_at(root: &Path, name: &str, limits: &Limits) -> Result<PlannedGroup, LimitError> {
+        Ok(PlannedGroup { place: Place::find(root, name, &limits.resources())?, limits: limits.clone() })
+    }
+
     /// [`Self::make`] on the machine whose files are below `root`.
     fn make_at(root: &Path, name: &str, limits: &Limits) -> Result<Self, LimitError> {
-        let place = Place::find(root, name, &limits.resources())?;
-        // Before it is a group of ours: what is one is emptied when it is dropped, whatever runs in it.
-        place.make()?;
-        Self::limited(place, limits)
+        Self::plan_at(root, name, limits)?.make()
     }
 
     /// The group that was made there, with its limits.

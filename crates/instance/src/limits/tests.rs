@@ -290,3 +290,33 @@ fn limits_are_lifted_and_imposed_again() {
     assert!(!unlimited(quota().unwrap()));
     group.remove().unwrap();
 }
+
+/// A killed server still waited for a throttled disk, and its group was busy.
+#[test]
+fn a_group_that_is_still_busy_is_waited_for() {
+    let place = tempfile::tempdir().unwrap();
+    let busy = place.path().join("prony-1-1");
+    std::fs::create_dir(&busy).unwrap();
+    std::fs::write(busy.join("task"), "").unwrap();
+    let directories = [busy.clone(), place.path().join("gone")];
+    let error = super::remove_within(&directories, std::time::Duration::ZERO).unwrap_err().to_string();
+    assert!(error.starts_with("cannot remove ") && busy.exists(), "{error}");
+    let ends = std::thread::spawn(move || std::fs::remove_file(busy.join("task")).unwrap());
+    super::remove_within(&directories, std::time::Duration::from_secs(60)).unwrap();
+    ends.join().unwrap();
+    assert!(!directories[0].exists());
+}
+
+/// Pages that were cached before a limit of memory or reads serve reads past it; other limits do not depend on the page cache.
+#[test]
+fn cached_files_pass_limits_of_memory_and_of_reads() {
+    let with = |change: &dyn Fn(&mut DeviceLimit)| {
+        let mut device = DeviceLimit::default();
+        change(&mut device);
+        Limits { devices: vec![device], ..Limits::default() }.are_passed_by_cached_files()
+    };
+    assert!(Limits { memory_bytes: Some(1), ..Limits::default() }.are_passed_by_cached_files());
+    assert!(with(&|device| device.read_iops = Some(1)) && with(&|device| device.read_bytes_per_s = Some(1)));
+    assert!(!with(&|device| (device.write_iops, device.write_bytes_per_s) = (Some(1), Some(1))));
+    assert!(!Limits { cpus: Some(1.0), throttles: true, ..Limits::default() }.are_passed_by_cached_files());
+}

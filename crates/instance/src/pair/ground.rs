@@ -25,7 +25,7 @@ use crate::postgres::{Segment, remove_of_system_v, remove_segments, remove_share
 use crate::process::{Handle, command_in_session, spawn};
 use crate::server::DIES_WITHIN;
 use crate::user::User;
-use crate::{Group, InstanceError, port};
+use crate::{Entry, Group, InstanceError, port};
 
 /// Lines of each log that are told with an error.
 const LOG_LINES: usize = 8;
@@ -73,10 +73,15 @@ pub(crate) struct Seat {
 }
 
 impl Ground {
-    pub(crate) fn new(home: Directory, options: &PairOptions) -> Result<Self, InstanceError> {
+    pub(crate) fn new(
+        home: Directory,
+        options: &PairOptions,
+        mut entry: Option<&mut Entry>,
+    ) -> Result<Self, InstanceError> {
         let lives_on = options.node().register().is_some_and(|registered| registered.lives_on);
         let network = Network::make(home.path(), options.network())?;
-        let volumes = options.volumes().iter().map(|parent| OwnVolume::make(parent, home.user()));
+        let volumes =
+            options.volumes().iter().map(|parent| OwnVolume::make(parent, home.user(), entry.as_deref_mut()));
         Ok(Self {
             volumes: volumes.collect::<Result<_, _>>()?,
             home,
@@ -88,12 +93,6 @@ impl Ground {
             lives_on,
             is_left: false,
         })
-    }
-
-    /// What others know of a pair's directories: its own, and those on the volumes of its nodes.
-    pub(crate) fn made(&self) -> Vec<&MadeDirectory> {
-        let own = self.home.made().into_iter();
-        own.chain(self.volumes().filter_map(OwnVolume::made)).collect()
     }
 
     fn volumes(&self) -> impl Iterator<Item = &OwnVolume> {
@@ -205,9 +204,8 @@ impl Ground {
     pub(crate) fn command(&self, seat: &Seat, program: &Path) -> Result<Command, InstanceError> {
         let network = seat.link.as_ref().map(|link| link.namespace.as_path());
         let (user, group) = (self.home.user(), seat.group.as_ref());
-        let mut command = by_clock(seat.clock.as_ref(), program, |first| {
-            command_in_session(first, user, group, network, !self.lives_on)
-        })?;
+        let mut command =
+            by_clock(seat.clock.as_ref(), program, |first| command_in_session(first, user, group, network))?;
         command.current_dir(&seat.place);
         Ok(command)
     }

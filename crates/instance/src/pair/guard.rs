@@ -1,6 +1,6 @@
-//! Who ends a pair if this program is killed: the kernel binds the life of a process to ours (`--pdeathsig`), but not that of what a
-//! keeper starts. A shell waits at the end of a pipe that only we hold, and ends all that stands in the pair's directory,
-//! with the shared memory that it would have removed itself.
+//! Who ends a pair if this program is killed. The kernel could bind the life of a process to ours (`--pdeathsig`), but not that of what a
+//! keeper starts, and it would leave the shared memory. A shell waits at the end of a pipe that only we hold, and ends all that stands in the
+//! pair's directory, with the shared memory that it would have removed itself.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -27,6 +27,8 @@ for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         stands "$@" || continue
         read -r fields <"$process/stat" || continue
         [ "$(terminal ${fields##*) })" = 0 ] || continue
+        # What is stopped makes no more shared memory once it was looked at.
+        kill -STOP "${process#/proc/}"
         left="$left $(sed -n 's|.* \(/dev/shm/PostgreSQL\.[0-9]*\)$|\1|p;s|.* \(/dev/shm/[a-z.]*faketime_[a-z]*_[0-9]*\)$|\1|p' "$process/maps" | sort -u)"
         kill -9 "${process#/proc/}" && found=1
     done

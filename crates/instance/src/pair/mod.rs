@@ -134,8 +134,12 @@ impl Pair {
         if options.node().has_clock() {
             Clock::look()?;
         }
-        let home = Directory::make(options.node(), user)?;
-        Network::make(home.path(), options.network()).map(drop)
+        let mut entry = Entry::of_look(engine.name())?;
+        entry.is_pair(kind.name())?;
+        let looked = Directory::make(options.node(), user, Some(&mut entry))
+            .and_then(|home| Network::make(home.path(), options.network()).map(drop));
+        entry.remove_with_directories()?;
+        looked
     }
 
     /// Makes all nodes in a directory of their own, starts them, and waits until the pair is redundant: 5 to 30 s.
@@ -146,12 +150,27 @@ impl Pair {
     pub fn start(engine: Engine, kind: PairKind, options: &PairOptions) -> Result<Self, InstanceError> {
         refuse(engine, kind, options)?;
         volume::refuse(kind, options)?;
-        let home = Directory::make(options.node(), user_of(engine)?)?;
-        let ground = Ground::new(home, options)?;
-        let cluster = cluster_of(engine, kind, &ground)?;
-        let guard = if ground.lives_on { None } else { Some(Guard::over(&ground.stands()?)?) };
-        let mut pair = Self { engine, kind, cluster, guard, ground, entry: None };
-        pair.register()?;
+        let user = user_of(engine)?;
+        let mut entry = Entry::of(options.node(), engine.name())?;
+        let begun = entry.as_mut().map_or(Ok(()), |entry| entry.is_pair(kind.name()));
+        let home = begun.and_then(|()| Directory::make(options.node(), user, entry.as_mut()));
+        let ground = home.and_then(|home| {
+            entry.as_mut().map_or(Ok(()), |entry| entry.set_log(home.log()))?;
+            Ground::new(home, options, entry.as_mut())
+        });
+        let of_ground = ground.and_then(|ground| {
+            let cluster = cluster_of(engine, kind, &ground)?;
+            let guard = if ground.lives_on { None } else { Some(Guard::over(&ground.stands()?)?) };
+            Ok((ground, cluster, guard))
+        });
+        let (ground, cluster, guard) = match of_ground {
+            Ok(of_ground) => of_ground,
+            Err(error) => {
+                entry.map_or(Ok(()), |entry| entry.remove_with_directories())?;
+                return Err(error);
+            }
+        };
+        let mut pair = Self { engine, kind, cluster, guard, ground, entry };
         pair.cluster.assemble(&mut pair.ground)?;
         pair.wait_until_redundant(REDUNDANT_WITHIN, &AtomicBool::new(false))?;
         pair.cluster.started(&mut pair.ground)?;
@@ -530,18 +549,6 @@ impl Pair {
             let known = nodes.iter().map(|seat| seat.name).collect::<Vec<_>>().join(", ");
             PairError::NoNode { name: node.to_owned(), known }.into()
         })
-    }
-
-    fn register(&mut self) -> Result<(), InstanceError> {
-        if let Some(registered) = self.ground.options.node().register() {
-            let home = &self.ground.home;
-            let engine = self.engine.name();
-            let made = self.ground.made();
-            let mut entry = Entry::make(&registered.name, engine, registered.lives_on, home.log(), &made)?;
-            entry.is_pair(self.kind.name())?;
-            self.entry = Some(entry);
-        }
-        Ok(())
     }
 
     fn update_entry(&mut self) -> Result<(), InstanceError> {

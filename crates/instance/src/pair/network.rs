@@ -17,6 +17,8 @@ use crate::{InstanceError, program};
 
 /// Where `ip` keeps namespaces by their names.
 const NAMESPACES: &str = "/run/netns";
+/// Where the kernel lists links by their names.
+const LINKS: &str = "/sys/class/net";
 /// What the names of ours begin with.
 const PREFIX: &str = "prony-";
 /// Signs of a pair's directory that its namespaces and links are called by: the names of links have room for 15.
@@ -206,23 +208,39 @@ pub(crate) fn remove_of(home: &Path) -> Result<(), InstanceError> {
     remove(&id_of(home))
 }
 
+/// The kernel removes a link with its namespace, at a time of its own: what is gone when it is looked at again was removed.
 fn remove(id: &str) -> Result<(), InstanceError> {
-    let own = format!("{PREFIX}{id}-");
-    let names = std::fs::read_dir(NAMESPACES).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let names = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(&own));
-    let mut namespaces = names.peekable();
-    if namespaces.peek().is_none() {
+    if id.len() < SIGNS {
+        // No directory of a pair: a shorter name could begin as that of somebody else's link.
         return Ok(());
     }
-    let deleted = namespaces.map(|name| run("ip", &["netns", "del", &name])).fold(Ok(()), Result::and);
+    let own = format!("{PREFIX}{id}-");
+    let names = names_in(NAMESPACES, &own).into_iter();
+    let deleted = names
+        .map(|name| unless_gone(Path::new(NAMESPACES), &name, run("ip", &["netns", "del", &name])))
+        .fold(Ok(()), Result::and);
     // A namespace is there as long as something runs in it; our ends of its links are not to be.
-    let links = output("ip", &["-o", "link", "show"])?;
-    let ours = format!("pr{id}");
-    let names = links.lines().filter_map(|line| line.split([' ', '@']).nth(1));
-    names
-        .filter(|name| name.starts_with(&ours))
-        .map(|name| run("ip", &["link", "del", name]))
+    let links = names_in(LINKS, &format!("pr{id}")).into_iter();
+    links
+        .map(|name| unless_gone(Path::new(LINKS), &name, run("ip", &["link", "del", &name])))
         .fold(deleted, Result::and)
+}
+
+/// The names in a directory of the kernel that begin so.
+fn names_in(directory: &str, begin: &str) -> Vec<String> {
+    let names = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(begin)).collect()
+}
+
+/// The outcome of a removal; one that failed is none if somebody else removed the same.
+fn unless_gone(
+    directory: &Path,
+    name: &str,
+    removed: Result<(), InstanceError>,
+) -> Result<(), InstanceError> {
+    // The name of a link in /sys leads nowhere while the link is being removed.
+    let is_there = || directory.join(name).symlink_metadata().is_ok();
+    removed.or_else(|error| if is_there() { Err(error) } else { Ok(()) })
 }
 
 /// Signs of a directory's name, which nobody can foresee.
@@ -293,7 +311,7 @@ mod tests {
 
     fn within(link: &Link) -> std::process::Command {
         let perl = Path::new("/usr/bin/perl");
-        crate::process::command_in_session(perl, None, None, Some(&link.namespace), true).unwrap()
+        crate::process::command_in_session(perl, None, None, Some(&link.namespace)).unwrap()
     }
 
     /// A service that answers each byte with it, in a namespace.
@@ -392,6 +410,22 @@ mod tests {
             }
         }
         assert!(!Path::new(NAMESPACES).join(format!("{PREFIX}{}-{SWITCH}", id_of(&home))).exists());
+    }
+
+    /// The kernel took a link away between the look and the removal, and a pair stayed until a second try.
+    #[test]
+    fn what_is_gone_was_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let failed = || Err(PairError::NoNetwork { why: "Cannot find device".to_owned() }.into());
+        assert!(unless_gone(place.path(), "pr01234567", failed()).is_ok());
+        std::fs::write(place.path().join("pr01234567"), "").unwrap();
+        assert!(unless_gone(place.path(), "pr01234567", failed()).is_err());
+        assert!(unless_gone(place.path(), "pr01234567", Ok(())).is_ok());
+    }
+
+    #[test]
+    fn a_directory_that_is_no_pairs_has_no_network() {
+        assert!(remove_of(Path::new("/")).is_ok() && remove_of(Path::new("/prony-1")).is_ok());
     }
 
     fn is_of(name: &OsStr, home: &Path) -> bool {

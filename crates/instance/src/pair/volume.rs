@@ -18,8 +18,9 @@ use crate::directory::give_to;
 use crate::lab::KnownLab;
 use crate::power::KnownDirectory;
 use crate::process::passable;
+use crate::register::make_directory;
 use crate::user::User;
-use crate::{InstanceError, LabError};
+use crate::{Entry, InstanceError, LabError};
 
 /// Nodes that all lost their power have found what is left of their data by then, or hang.
 const BACK_WITHIN: Duration = Duration::from_secs(60);
@@ -39,10 +40,12 @@ pub(crate) struct OwnVolume {
 
 impl OwnVolume {
     /// In a directory of our own in the user's.
-    pub(crate) fn make(parent: &Path, user: Option<User>) -> Result<Self, InstanceError> {
-        let place = std::path::absolute(parent).and_then(|parent| ownership::open_trusted(&parent));
-        let made = place.and_then(|place| place.make_private("prony-"));
-        let made = made.map_err(InstanceError::file("make a directory in", parent))?;
+    pub(crate) fn make(
+        parent: &Path,
+        user: Option<User>,
+        entry: Option<&mut Entry>,
+    ) -> Result<Self, InstanceError> {
+        let made = make_directory(entry, parent)?;
         let path = made.directory().path().to_owned();
         give_to(user, made.directory(), &path)?;
         passable(&path, user)?;
@@ -58,10 +61,6 @@ impl OwnVolume {
 
     pub(crate) fn stand(&self) -> &Stand {
         &self.stand
-    }
-
-    pub(crate) fn made(&self) -> Option<&MadeDirectory> {
-        self.made.as_ref()
     }
 
     /// Held.

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use ::study::{Engine, Failover, Fault, Pair, Pristine, Quiet};
+use ::study::{Engine, Failover, Faults, Pair, Pristine, Quiet};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use load::{Size, Span};
@@ -45,17 +45,23 @@ pub(crate) struct Managed {
     pub(crate) failover: Option<Failover>,
 
     /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
-    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s", "promote at 20s" or "cut for 5s at 20s", at a time since the load began or between two (20s..40s). Can be repeated, and mends it again
+    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s", "promote at 20s" or "cut for 5s at 20s", at a time since the load began or between two (20s..40s). Mends it again. Separate several by commas, or repeat the option
     #[arg(long, value_name = "FAULT", help_heading = HEADING)]
-    pub(crate) fault: Vec<Fault>,
+    pub(crate) fault: Vec<Faults>,
 
     /// What becomes of it between two trials [default: keep]
     #[arg(long, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
     pub(crate) between_trials: Option<Pristine>,
 
-    /// Have the kernel forget its files before each trial, for which it is started again
+    /// Evict its files from the page cache before each trial, for which it is started again. With a limit of memory, reads or bytes read they are
+    /// evicted once anyway, when the limit comes into force
     #[arg(long, help_heading = HEADING)]
     pub(crate) cold: bool,
+
+    /// Evict nothing when a limit comes into force: pages that were cached before serve reads past limits of memory and reads. The report
+    /// says how many there were
+    #[arg(long, help_heading = HEADING, conflicts_with = "cold")]
+    pub(crate) warm: bool,
 
     /// Leave it alone for so long before each trial, once it runs
     #[arg(long, value_name = "TIME", help_heading = HEADING)]
@@ -148,6 +154,7 @@ impl Managed {
             ("--fault", !self.fault.is_empty()),
             ("--between-trials", self.between_trials.is_some()),
             ("--cold", self.cold),
+            ("--warm", self.warm),
             ("--rest", self.rest.is_some()),
             ("--quiet-below", self.quiet_below.is_some()),
             ("--quiet-for", self.quiet_for.is_some()),

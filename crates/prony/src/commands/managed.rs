@@ -84,15 +84,20 @@ fn server(managed: &Managed) -> Server {
         pair: managed.pair,
         nodes: managed.node.clone(),
         failover: managed.failover,
-        faults: (!managed.fault.is_empty()).then(|| Faults(managed.fault.clone())),
+        faults: faults(&managed.fault),
         between_trials: managed.between_trials,
-        cold: managed.cold.then_some(true),
+        cold: (managed.cold || managed.warm).then_some(managed.cold),
         rest: managed.rest,
         quiet_below: managed.quiet_below,
         quiet_for: managed.quiet_for,
         quiet_within: managed.quiet_within,
         ..server_of(managed.managed, &managed.server)
     }
+}
+
+/// All faults of an option that may be repeated, each time with several; none if it was not given.
+fn faults(given: &[Faults]) -> Option<Faults> {
+    (!given.is_empty()).then(|| Faults(given.iter().flat_map(|faults| faults.0.iter().cloned()).collect()))
 }
 
 /// A server as its own arguments describe it.
@@ -143,4 +148,22 @@ pub(super) fn started(server: Server, names: Option<&str>) -> Result<Target, Fai
     let mut target = Target::of_databases(databases);
     target.server.insert(NAME.to_owned(), server);
     Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page of ours shows several faults with a comma between them, and the option took one.
+    #[test]
+    fn faults_are_separated_by_commas_or_given_one_by_one() {
+        let read = |texts: &[&str]| {
+            let given: Vec<Faults> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            faults(&given).map(|all| all.to_string())
+        };
+        let both = Some("freeze-receiver for 3s at 20s, promote at 22s".to_owned());
+        assert_eq!(read(&["freeze-receiver for 3s at 20s, promote at 22s"]), both);
+        assert_eq!(read(&["freeze-receiver for 3s at 20s", "promote at 22s"]), both);
+        assert_eq!(read(&[]), None);
+    }
 }

@@ -125,8 +125,8 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
             Ok(Exit::Pass)
         }
         (State::Used, others) => Err(Failure::runtime(anyhow!(
-            "{url}: a run was made on this store of {} since the load, and {others} of {} counts are others now; the next \
-             run removes what runs added, and refuses if what was loaded is not left then",
+            "{url}: a run was made on this store of {} since the load, and {others} of {} counts differ now. That is usual: a run adds rows. The \
+             next run removes them, and refuses the store if a loaded row is missing then",
             loaded.size,
             checks.len()
         ))),

@@ -95,6 +95,23 @@ fn threads_that_cannot_be_had_are_errors_after_which_nothing_is_left() {
     }
 }
 
+/// The first thread overflowed its stack before anything was done.
+#[test]
+fn a_small_stack_is_enough() {
+    if !has_tool("prlimit") {
+        eprintln!("not tried: a limit of stacks, for which prlimit is needed");
+        return;
+    }
+    let bench = bench();
+    for kib in [16, 64, 256] {
+        for (command, _) in &COMMANDS[..2] {
+            let outcome = within(&bench, &[], &format!("--stack={}", kib << 10), command);
+            assert!(matches!(outcome.code, Some(0 | 4 | 5)), "{kib} KiB: {command}: {}", outcome.stderr);
+            clear(&bench);
+        }
+    }
+}
+
 #[test]
 fn memory_that_cannot_be_enough_is_refused_before_anything_is_made() {
     if !has_tool("prlimit") {

@@ -129,6 +129,62 @@ fn a_server_is_limited_in_its_trial() {
     assert!(!trial["notes"].to_string().contains("cannot connect"), "{}", trial["notes"]);
 }
 
+/// What the page cache held of a limited server's files, and what the run said; none where nobody may limit here.
+fn file_cache(data: &Path, more: &[&str]) -> Option<(Value, String)> {
+    let bench = Workbench::new();
+    let data = data.to_str().unwrap();
+    let limited =
+        ["historian", "--managed", "postgres", "--data", data, "--memory", "256MiB", "--rate", "200"];
+    let times = ["--warm-up", "1s", "--duration", "1s", "--details"];
+    let outcome = bench.run(&[&limited[..], &times, more].concat());
+    if !rustix::process::geteuid().is_root() && outcome.code == Some(1) {
+        outcome.says("the server managed: ");
+        return None;
+    }
+    assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
+    let told = outcome.stdout.split_whitespace().collect::<Vec<&str>>().join(" ");
+    Some((servers(&bench)[0][0]["file_cache"].clone(), told))
+}
+
+fn open_directory_in(parent: &str) -> TempDir {
+    let directory = tempfile::tempdir_in(parent).unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    directory
+}
+
+/// What was loaded before a limit of memory stayed in the page cache and served all reads: a limit of 96 MiB cost nothing.
+#[test]
+fn files_are_evicted_before_a_limit_and_what_stays_is_told() {
+    let disk = open_directory_in(env!("CARGO_TARGET_TMPDIR"));
+    let bytes = |cache: &Value, key: &str| cache[key].as_u64().unwrap();
+    let Some((evicted, told)) = file_cache(disk.path(), &[]) else { return };
+    assert!(bytes(&evicted, "cached_before_bytes") > 1 << 20, "{evicted}");
+    assert_eq!(
+        (evicted["is_evicted"].as_bool(), bytes(&evicted, "cached_bytes")),
+        (Some(true), 0),
+        "{evicted}"
+    );
+    assert!(!told.contains("in the page cache"), "{told}");
+
+    let (warm, told) = file_cache(disk.path(), &["--warm"]).unwrap();
+    assert_eq!(warm["is_evicted"].as_bool(), Some(false));
+    assert!(bytes(&warm, "cached_bytes") > 1 << 20, "{warm}");
+    assert!(told.contains("in the page cache when its limits came into force"), "{told}");
+
+    // Files in memory cannot be evicted.
+    if Path::new("/dev/shm").is_dir() {
+        let memory = open_directory_in("/dev/shm");
+        let (stayed, told) = file_cache(memory.path(), &[]).unwrap();
+        assert_eq!(
+            (stayed["is_evicted"].as_bool(), bytes(&stayed, "cached_bytes") > 1 << 20),
+            (Some(true), true)
+        );
+        assert!(told.contains("in the page cache after they were evicted"), "{told}");
+        assert!(is_empty(memory.path()));
+    }
+    assert!(is_empty(disk.path()));
+}
+
 /// As root on a file system that has a device; elsewhere the remedy is told before anything runs.
 #[test]
 fn what_goes_to_a_device_is_limited_and_the_limit_is_proved() {
@@ -271,7 +327,7 @@ fn an_instance_is_started_listed_asked_and_stopped() {
     assert!(run(&["instance", "log", "my", "--lines", "3"]).ended_with(0).stdout.lines().count() == 3);
     run(&["instance", "log", "you"]).ended_with(2).says("no server called you: there are my");
     run(&["instance", "start", "mariadb", "--name", "my"])
-        .ended_with(1)
+        .ended_with(2)
         .says("there is a server called my already");
 
     let more = ["--rate", "200", "--warm-up", "1s", "--duration", "1s", "--screens", "0"];

@@ -159,8 +159,8 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     let used = bench.run(&verify).ended_with(1);
     assert_eq!(
         used.stderr,
-        "error: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts are others now; the next \
-         run removes what runs added, and refuses if what was loaded is not left then\n"
+        "error: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts differ now. That is usual: a run \
+         adds rows. The next run removes them, and refuses the store if a loaded row is missing then\n"
     );
     let line = |what| used.stdout.lines().find(|line| line.starts_with(what)).unwrap().to_owned();
     assert!(line("items sold").ends_with("  loaded: 11,662"), "{}", used.stdout);

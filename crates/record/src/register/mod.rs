@@ -55,6 +55,9 @@ pub struct RegisterSetup {
     pub outage_ms: f64,
     /// Seed.
     pub seed: u64,
+    /// Whether acknowledged writes are meant to be lost, so that losing them fails nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub expects_losses: bool,
 }
 
 impl RegisterSetup {

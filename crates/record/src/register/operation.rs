@@ -136,6 +136,12 @@ pub enum AnomalyKind {
 }
 
 impl AnomalyKind {
+    /// Whether it is seen where acknowledged writes were lost, and nothing else is wrong: a register that went back to an older value.
+    #[must_use]
+    pub fn is_of_loss(self) -> bool {
+        matches!(self, Self::LostUpdate | Self::NonMonotonicRead | Self::StaleRead)
+    }
+
     /// All of them, the worst first.
     pub const ALL: [Self; 8] = [
         Self::LostUpdate,

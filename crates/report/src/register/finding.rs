@@ -157,6 +157,13 @@ fn anomalies(register: &Register) -> Said {
     let meaning = worst.map(|kind| format!(" ({})", kind.meaning())).unwrap_or_default();
     let first = register.told.iter().find(|anomaly| Some(&anomaly.kind) == worst);
     let first = first.map(|first| format!("; {first}")).unwrap_or_default();
+    let is_expected = register.setup.expects_losses
+        && register.unchecked.is_none()
+        && register.anomalies.keys().all(|kind| kind.is_of_loss());
+    if is_expected {
+        let sentence = format!("{}{meaning}; its study expects lost writes{first}", told(register));
+        return Some((Level::Note, "losses_expected", sentence));
+    }
     Some((Level::Failure, ANOMALIES, format!("{}{meaning}{first}", told(register))))
 }
 

@@ -21,6 +21,7 @@ fn setup(trial: &MeasuredTrial) -> RegisterSetup {
         timeout_ms: 5_000.0,
         outage_ms: 500.0,
         seed: 42,
+        expects_losses: false,
     }
 }
 
@@ -162,4 +163,20 @@ fn what_could_not_be_looked_at_is_said() {
     let stopped = report(|outcome| outcome.stopped = vec!["client 3: gone.".to_owned()]);
     let told = said(&stopped, Level::Warning).join("\n");
     assert!(told.contains("1 of 8 clients stopped before the end (client 3: gone)"), "{told}");
+}
+
+/// A study that shows what is lost without fsync ended as one that found a loss where none may be.
+#[test]
+fn losses_that_are_expected_are_a_note_and_other_anomalies_are_not() {
+    let told = |kind: AnomalyKind| {
+        let mut trial = trial(|outcome| outcome.anomalies = [(AnomalyKind::LostUpdate, 3), (kind, 1)].into());
+        let Some(record::Setup::Register(setup)) = &mut trial.trial.setup else {
+            panic!("a register's setup")
+        };
+        setup.expects_losses = true;
+        let report = Report::of(&fixture::study("register", vec![trial]));
+        [Level::Failure, Level::Note].map(|level| said(&report, level).join("\n").contains("3 lost updates"))
+    };
+    assert_eq!(told(AnomalyKind::StaleRead), [false, true]);
+    assert_eq!(told(AnomalyKind::Fork), [true, false]);
 }

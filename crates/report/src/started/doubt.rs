@@ -28,7 +28,60 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
     let loose = limits(trials, Level::Note, "limit_not_reached", idle, |which| {
         format!("a limit of its server is more than was reached within it ({which}): something else limits")
     });
-    together(trials).into_iter().chain(not_quiet(trials)).chain(passed).chain(loose).collect()
+    let cached = [still_cached(trials), warm(trials)].into_iter().flatten();
+    together(trials).into_iter().chain(not_quiet(trials)).chain(passed).chain(loose).chain(cached).collect()
+}
+
+/// Trials whose servers had files in the page cache although these were evicted.
+fn still_cached(trials: &[Trial]) -> Option<Verdict> {
+    with_cached_files(trials, "files_still_cached", true, |name, server, cache| {
+        let kept = "a file system in memory, or another program that maps them, keeps them there";
+        match reads_are_limited(server) {
+            true => format!(
+                "{name} had {cache} in the page cache after they were evicted: {kept}. Reads pass its limits. Put its data on a disk"
+            ),
+            false => format!(
+                "{name} had {cache} in the page cache after they were evicted: {kept}. Its first reads are not cold. Put its data on a disk"
+            ),
+        }
+    })
+}
+
+/// Trials whose servers were limited with warm caches, as their study asks for it.
+fn warm(trials: &[Trial]) -> Option<Verdict> {
+    with_cached_files(trials, "files_not_evicted", false, |name, _, cache| {
+        format!(
+            "{name} had {cache} in the page cache when its limits came into force, and the study keeps them (cold = false): reads pass limits of \
+             memory and of reads. Leave cold out of its [target.server.NAME] to evict them"
+        )
+    })
+}
+
+fn with_cached_files(
+    trials: &[Trial],
+    rule: &'static str,
+    is_evicted: bool,
+    sentence: impl Fn(&str, &StartedServer, &str) -> String,
+) -> Option<Verdict> {
+    let of_server = |server: &&StartedServer| {
+        server.file_cache.is_some_and(|cache| cache.is_evicted == is_evicted && cache.passes_limits())
+    };
+    let of = |trial: &Trial| trial.started_servers.iter().find(of_server).cloned();
+    let server = trials.iter().find_map(of)?;
+    let cache = server.file_cache?;
+    let cached =
+        format!("{} of {} of its files", format::bytes(cache.cached_bytes), format::bytes(cache.files_bytes));
+    let name = format!("its server {}", server.name);
+    Doubt::plain(Level::Warning, rule, trials, |trial| of(trial).is_some())
+        .verdict(format::per_cent, |_| sentence(&name, &server, &cached))
+}
+
+fn reads_are_limited(server: &StartedServer) -> bool {
+    server.limits.as_ref().is_some_and(|limits| {
+        let of_devices =
+            |limits: &record::DeviceLimits| limits.reads_per_s.is_some() || limits.read_bytes_per_s.is_some();
+        limits.memory_bytes.is_some() || limits.devices.values().any(of_devices)
+    })
 }
 
 fn together(trials: &[Trial]) -> Option<Verdict> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{DeviceLoad, LimitProof, StartedServer, Workload};
+use record::{DeviceLoad, FileCache, LimitProof, StartedServer, Workload};
 
 use super::words;
 use crate::format::{self, UNKNOWN};
@@ -129,6 +129,11 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
         text("server", "name in the study", 0),
         text("before the trial", "what was done with it, and how long that took", 1),
         text("limits as proved", "what was reached of each limit before the trial", 0),
+        text(
+            "files cached",
+            "of its files in the page cache when its limits came into force, and after they were evicted",
+            1,
+        ),
         column("CPU time", "of its processes during the trial", 0),
         column("throttled", "time in which it was not let run although it could have", 0),
         column("memory", "the most at once, page cache included", 0),
@@ -151,6 +156,7 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
             server.name.clone(),
             steps.collect::<Vec<String>>().join(", "),
             proofs.map(|proof| proved(server, proof)).collect::<Vec<String>>().join("; "),
+            server.file_cache.as_ref().map(cached).unwrap_or_default(),
             seconds(used.map(|used| used.cpu_s)),
             seconds(counted.map(|used| used.throttled_s)),
             used.and_then(|used| used.memory_most_bytes).map_or_else(|| UNKNOWN.to_owned(), format::bytes),
@@ -159,9 +165,27 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
         ])
     };
     let table = Table::of("What started servers did and used", columns, all(trials).map(row))?;
-    let optional =
-        ["before the trial", "limits as proved", "CPU time", "throttled", "memory", "at its limit", "killed"];
+    let optional = [
+        "before the trial",
+        "limits as proved",
+        "files cached",
+        "CPU time",
+        "throttled",
+        "memory",
+        "at its limit",
+        "killed",
+    ];
     Some(table.without_empty_columns(&optional))
+}
+
+/// `145 MiB of 160 MiB, 0 B after eviction`.
+fn cached(cache: &FileCache) -> String {
+    let FileCache { is_evicted, files_bytes, cached_before_bytes, cached_bytes } = *cache;
+    let before = format!("{} of {}", format::bytes(cached_before_bytes), format::bytes(files_bytes));
+    match is_evicted {
+        true => format!("{before}, {} after eviction", format::bytes(cached_bytes)),
+        false => format!("{before}, not evicted"),
+    }
 }
 
 /// `reads/s of vda: 779 of 781`.

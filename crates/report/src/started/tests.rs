@@ -1,8 +1,8 @@
 //! Reports of trials on servers that were started for them.
 
 use record::{
-    DeviceLoad, LimitProof, MeasuredTrial, Reading, Resources, Sample, ServerLimits, ServerSetting,
-    ServerStep, ServerUse, StartedServer, Volume,
+    DeviceLoad, FileCache, LimitProof, MeasuredTrial, Reading, Resources, Sample, ServerLimits,
+    ServerSetting, ServerStep, ServerUse, StartedServer, Volume,
 };
 
 use super::{doubts, lines};
@@ -57,6 +57,7 @@ pub(crate) fn server(cache: &str) -> StartedServer {
         asked: vec![setting("shared_buffers", cache)],
         chosen: vec![setting("max_connections", "100")],
         limits: Some(limits),
+        file_cache: None,
         steps: vec![step("restored", 1.25), step("started", 0.75)],
         used: Some(ServerUse {
             cpu_s: 12.5,
@@ -253,4 +254,31 @@ fn what_a_limit_kept_from_a_server_is_drawn_and_exported_by_the_second() {
 
 fn report_without_groups() -> String {
     report(vec![server("1GB")]).html()
+}
+
+/// Five thousand reads a second passed a limit of sixty: the page cache held what was loaded before the limit.
+#[test]
+fn files_that_stay_cached_are_told_and_evicted_ones_are_not() {
+    let with = |is_evicted: bool, cached_bytes: u64| {
+        let cache =
+            FileCache { is_evicted, files_bytes: 200 << 20, cached_before_bytes: 190 << 20, cached_bytes };
+        let server = StartedServer { file_cache: Some(cache), ..server("1GB") };
+        (rules(vec![server.clone()]), text(&report(vec![server])))
+    };
+    let (told, table) = with(true, 0);
+    assert!(!told.iter().any(|told| told.starts_with("files_")), "{told:?}");
+    assert!(table.contains("190 MiB of 200 MiB, 0 B after eviction"), "{table}");
+    let (told, _) = with(true, 1 << 20);
+    assert!(!told.iter().any(|told| told.starts_with("files_")), "a few pages that others read: {told:?}");
+    let (told, table) = with(true, 150 << 20);
+    let still = told.iter().find(|told| told.starts_with("files_still_cached: ")).unwrap();
+    assert!(
+        still.contains("150 MiB of 200 MiB of its files") && still.contains("Reads pass its limits"),
+        "{still}"
+    );
+    assert!(table.contains("150 MiB after eviction"), "{table}");
+    let (told, table) = with(false, 190 << 20);
+    let warm = told.iter().find(|told| told.starts_with("files_not_evicted: ")).unwrap();
+    assert!(warm.contains("190 MiB of 200 MiB of its files") && warm.contains("to evict them"), "{warm}");
+    assert!(table.contains("190 MiB of 200 MiB, not evicted"), "{table}");
 }

@@ -165,8 +165,16 @@ fn remedy_for(directory: &Directory) -> String {
     match below.rfind(|below| has(below, name::MANIFEST)) {
         Some(latest) => format!("give one that is in it, such as {}", latest.path().display()),
         None if has(directory, name::STUDY) => "its study was ended before it began".to_owned(),
+        None if is_new(&names) => {
+            "a run that was killed in its first moment leaves such a directory: nothing was measured, so delete it and run again".to_owned()
+        }
         None => "give one that prony made, such as prony-results/20261121T073000Z-check".to_owned(),
     }
+}
+
+/// Whether a directory has no more than what a run makes first: nothing, or an empty directory of trials.
+fn is_new(names: &[std::ffi::OsString]) -> bool {
+    names.iter().all(|name| name == name::TRIALS)
 }
 
 /// Percentiles whose tails are counted, in rising order.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use database::{RunId, Url};
 use instance::{Device, Instance, InstanceError, Known, Limits, Pair, Standing, Usage};
 use load::Tell;
-use record::{LimitProof, Preparation, ServerSetting, ServerStep, ServerUse};
+use record::{FileCache, LimitProof, Preparation, ServerSetting, ServerStep, ServerUse};
 use study::{Plan, Pristine, Server, StartedServer, Trial};
 
 use crate::error::RunError;
@@ -65,6 +65,8 @@ struct Running {
     is_limited: bool,
     /// What its limits were found to be since they hold.
     proofs: Vec<LimitProof>,
+    /// What the page cache held of its files when that was last looked at, if anything depends on it.
+    file_cache: Option<FileCache>,
     /// Whether a trial has run on what it keeps.
     is_used: bool,
     /// What it had used when the trial began.
@@ -224,6 +226,7 @@ impl StartedServers {
             configuration,
             is_limited,
             proofs: Vec::new(),
+            file_cache: None,
             is_used: false,
             before: Usage::default(),
             spent: Duration::ZERO,
@@ -511,8 +514,8 @@ impl Running {
         };
         let restores = self.of.server.between_trials == Some(Pristine::Restore) && self.is_used;
         let restarts = self.of.server.between_trials == Some(Pristine::Restart) && self.is_used;
-        let is_cold = self.of.server.cold == Some(true);
         let changes = !self.is_limited || configuration != self.configuration;
+        let cache = self.cache_wanted(&configuration, changes || restores);
         let runs = self.instance().pid().is_some();
         if let Some(pair) = self.instance().pair().filter(|_| runs) {
             // What was broken in the trial before may still be catching up.
@@ -520,7 +523,7 @@ impl Running {
                 pair.wait_until_redundant(REDUNDANT_WITHIN, &AtomicBool::new(false))
             });
         }
-        if runs && !(restores || restarts || is_cold || changes) {
+        if runs && !(restores || restarts || changes || cache == CacheWanted::Evicted) {
             return Ok(());
         }
         let shared = Arc::clone(&self.instance);
@@ -537,10 +540,30 @@ impl Running {
             (self.configuration, self.is_limited) = (configuration, true);
             lifting.set(&self.of.called(), instance.group().map(instance::Group::lifter));
         }
-        if is_cold {
-            step(tell, "dropping the caches of", "caches dropped", &mut || instance.drop_caches())?;
+        match cache {
+            CacheWanted::AsItIs => {}
+            CacheWanted::Unlimited => self.file_cache = None,
+            CacheWanted::Warm => self.file_cache = Some(cached(&mut instance, false)?),
+            CacheWanted::Evicted => step(tell, "dropping the caches of", "caches dropped", &mut || {
+                self.file_cache = Some(cached(&mut instance, true)?);
+                Ok(())
+            })?,
         }
         step(tell, "starting", "started", &mut || instance.start_again())
+    }
+
+    /// What is done about files that are cached, before a server starts with such limits. Whatever was loaded or restored was cached outside
+    /// the group of these limits.
+    fn cache_wanted(&self, configuration: &Configuration, is_filled_outside: bool) -> CacheWanted {
+        let is_passed = configuration.limits.are_passed_by_cached_files();
+        let was_warm = self.file_cache.is_some_and(|cache| !cache.is_evicted);
+        match self.of.server.cold {
+            Some(true) => CacheWanted::Evicted,
+            None if is_passed && (is_filled_outside || was_warm) => CacheWanted::Evicted,
+            Some(false) if is_passed && is_filled_outside => CacheWanted::Warm,
+            Some(false) | None if is_passed => CacheWanted::AsItIs,
+            Some(false) | None => CacheWanted::Unlimited,
+        }
     }
 
     /// Does within the limits of the server what they allow, and refuses limits that do not hold.
@@ -550,9 +573,14 @@ impl Running {
         if within.work.is_empty() {
             return Ok(());
         }
+        let unproved = |why: String| RunError::Unproved { name: self.of.called(), why };
+        if program.as_os_str().is_empty() {
+            let why =
+                "this program cannot find its own file without /proc: mount it (`mount -t proc proc /proc`)";
+            return Err(unproved(why.to_owned()));
+        }
         let told = serde_json::to_string(&within.work).unwrap_or_default();
         let said = self.instance().run_within(program, &[PROVES, &told]).map_err(failed(&self.of))?;
-        let unproved = |why: String| RunError::Unproved { name: self.of.called(), why };
         let said: Result<Vec<LimitProof>, String> = serde_json::from_slice(&said)
             .map_err(|error| unproved(format!("the proof said something else: {error}")))?;
         self.proofs = said.map_err(unproved)?;
@@ -663,10 +691,46 @@ impl Running {
             address,
             places,
             limits,
+            file_cache: self.file_cache,
             steps,
             ..described(&self.of, &self.configuration)
         })
     }
+}
+
+/// What the page cache is to hold of a server's files when it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CacheWanted {
+    /// What it holds: its group has read or written that.
+    AsItIs,
+    /// What it holds, and no limit depends on it.
+    Unlimited,
+    /// What it holds, as the study asks for it, though reads pass the limits.
+    Warm,
+    /// Nothing.
+    Evicted,
+}
+
+/// How often files are evicted before what is left is left: a page that is being written stays once.
+const EVICTIONS: usize = 3;
+
+/// Looks at what the page cache holds of the files of a server that does not run, and evicts them if that is wanted.
+fn cached(instance: &mut Instance, is_evicted: bool) -> Result<FileCache, InstanceError> {
+    let seen = instance.cached(disk::cached_bytes)?;
+    let mut cache = FileCache {
+        is_evicted,
+        files_bytes: seen.files_bytes,
+        cached_before_bytes: seen.cached_bytes,
+        cached_bytes: seen.cached_bytes,
+    };
+    for _ in 0..EVICTIONS {
+        if !is_evicted || cache.cached_bytes == 0 {
+            break;
+        }
+        instance.drop_caches()?;
+        cache.cached_bytes = instance.cached(disk::cached_bytes)?.cached_bytes;
+    }
+    Ok(cache)
 }
 
 /// What proves limits, and where.

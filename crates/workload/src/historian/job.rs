@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use load::{JobError, Pacing, Phases, Problems, Span};
+use load::{JobError, Pacing, Phases, Problems, Span, short};
 use serde::{Deserialize, Serialize};
 
 use super::parameter;
@@ -270,7 +270,8 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
     if let Some(Rate::PerSecond(rate)) = settings.rate
         && !(0.001..=1e9).contains(&rate)
     {
-        problems.add("rate", format!("cannot be {rate}: give 0.001 to 1e9 records a second, or max"));
+        problems
+            .add("rate", format!("cannot be {}: give 0.001 to 1e9 records a second, or max", short(rate)));
     }
     check_times(problems, settings);
     let flush_rows = u64::from(settings.flush_rows.unwrap_or(40));
@@ -325,7 +326,10 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
                 "the PLC decides how much changes".to_owned()
             }
         };
-        problems.add("rate", format!("cannot be {rate} with {}: {instead}", parameter("source").of(choice)));
+        problems.add(
+            "rate",
+            format!("cannot be {} with {}: {instead}", short(rate), parameter("source").of(choice)),
+        );
     }
     if random && settings.rate.is_none() {
         let (rate, max) = (parameter("rate"), parameter("rate").of("max"));

@@ -71,12 +71,13 @@ impl Job {
         problems.none()?;
         let job = Self::defaulted(settings);
         let ramp = job.ramp();
-        if job.phases.warm_up < ramp {
+        // Without a warm-up the ramp is measured, as whoever asks for none knows.
+        if job.phases.warm_up < ramp && job.phases.warm_up != Span::ZERO {
             let mut problems = Problems::default();
             problems.add(
                 "warmup_time",
                 format!(
-                    "cannot be {} with {} and {}: the last client begins after {ramp}; give at least that",
+                    "cannot be {} with {} and {}: the last client begins after {ramp}; give at least that, or 0s to measure the ramp too",
                     job.phases.warm_up,
                     parameter("n_threads").of(job.n_threads),
                     parameter("ramp_rate").of(job.ramp_rate)
@@ -215,6 +216,8 @@ mod tests {
         assert_eq!(many.schedule().begins_ns(15), 1_500_000_000);
         let refused = job("n_threads = 1001\nwarmup_time = \"30s\"").unwrap_err();
         assert!(refused.contains("1m40s") && refused.contains("30s"), "{refused}");
+        let none = job("n_threads = 1001\nwarmup_time = \"0s\"").unwrap();
+        assert_eq!(none.phases.warm_up, Span::ZERO, "other loads take no warm-up, too");
         assert!(
             job("n_threads = 1001\nwarmup_time = \"1s\"\nrate = 600.0").is_ok(),
             "no ramp in an open loop"

@@ -40,6 +40,9 @@ pub struct Job {
     pub phases: Phases,
     /// Seed of the load's own choices.
     pub seed: u64,
+    /// Whether acknowledged writes are meant to be lost.
+    #[serde(default)]
+    pub expects_losses: bool,
 }
 
 impl Job {
@@ -59,7 +62,7 @@ impl Job {
                 format!(
                     "cannot be {} for {}: all operations are kept until they are checked, at most {OPERATIONS_MAX}; give a lower rate, or a \
                      shorter time",
-                    job.rate_per_s(),
+                    load::short(job.rate_per_s()),
                     Span { ns: job.phases.end_ns() }
                 ),
             );
@@ -85,6 +88,7 @@ impl Job {
                 measure: settings.duration.unwrap_or(DURATION),
             },
             seed: settings.seed.unwrap_or(42),
+            expects_losses: settings.expect_losses.unwrap_or(false),
         }
     }
 

@@ -53,6 +53,11 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
+    /// Lost writes are expected, as without fsync: they are reported and do not fail the trial. Any other anomaly still does
+    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_losses: Option<bool>,
+
     /// Seed of all random choices [default: 42]
     #[arg(long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -35,6 +35,10 @@ impl Parameters {
 
     fn of(content: &[u8], is_random: bool, names: &mut Names) -> Result<Self, (u64, String)> {
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        if let Some(line) = unclosed_quote(content) {
+            let words = "the quotation mark that begins a value here is never closed: close it, or double it to have it in the value";
+            return Err((line, words.to_owned()));
+        }
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(content);
         let line_of = |position: Option<&csv::Position>| position.map_or(1, csv::Position::line);
         let unreadable =
@@ -94,6 +98,23 @@ impl Parameters {
     }
 }
 
+/// Line of a quotation mark that begins a value and is never closed: the rest of the file would be that value (RFC 4180, 2.5 to 2.7).
+fn unclosed_quote(content: &[u8]) -> Option<u64> {
+    let (mut line, mut opened, mut begins_value) = (1, None, true);
+    let mut signs = content.iter().peekable();
+    while let Some(&sign) = signs.next() {
+        line += u64::from(sign == b'\n');
+        match (sign, opened) {
+            // Two of them are one of the value.
+            (b'"', Some(_)) => opened = opened.filter(|_| signs.next_if_eq(&&b'"').is_some()),
+            (b'"', None) if begins_value => opened = Some(line),
+            _ => {}
+        }
+        begins_value = matches!(sign, b',' | b'\n' | b'\r');
+    }
+    opened
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +133,16 @@ mod tests {
         assert_eq!(parameters.row(3), ["2", ""]);
     }
 
+    /// A quotation mark within a value is one of it, and an end of a line between two is too.
+    #[test]
+    fn quotation_marks_that_are_closed_or_begin_no_value_are_read() {
+        let (parameters, _) = read("id,name\n1,5\" disk\n2,\"two\nlines, \"\"so\"\"\"\n3,\"\"\n").unwrap();
+        assert_eq!(
+            [0, 1, 2].map(|row| parameters.row(row)[1].as_str()),
+            ["5\" disk", "two\nlines, \"so\"", ""]
+        );
+    }
+
     #[test]
     fn what_is_no_table_is_told_with_its_line() {
         for (content, line, part) in [
@@ -120,6 +151,8 @@ mod tests {
             ("id,1x\n1,2\n", 1, "`1x` is no name"),
             ("id,id\n1,2\n", 1, "twice"),
             ("id,name\n1,a\n2\n", 3, "1 values, and the first line names 2"),
+            ("id,name\n1,a\n2,\"b\n3,c\n", 3, "is never closed"),
+            ("id,name\n1,\"a \"\"\n2,b\n", 2, "is never closed"),
         ] {
             let (told_line, words) = read(content).unwrap_err();
             assert!(told_line == line && words.contains(part), "{content:?}: {told_line}: {words}");

@@ -99,6 +99,34 @@ fn postgres_has_every_kind_it_says() {
     every_kind(&server.url(), Dialect::Postgres, &[]);
 }
 
+/// One kind that a server refused ended a run of all kinds.
+#[test]
+fn a_kind_that_the_server_refuses_to_make_is_left_out_with_its_reason() {
+    let server = Postgres::start(&Options::default()).unwrap();
+    let own = own(&server.url());
+    let refuse = "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN \
+                  IF current_query() LIKE '%UNLOGGED%' THEN \
+                  RAISE EXCEPTION 'no such tables here'; END IF; END $$; \
+                  CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION refuse()";
+    let set = |script: &str| {
+        block_on(async { own.lease().session().await.unwrap().script(script).await.unwrap() });
+    };
+    set(refuse);
+    let (setup, outcome) = run_on(&own, "kind = \"volatile\"").unwrap();
+    let lacks = outcome.lacks.unwrap();
+    assert!(
+        lacks.starts_with("this server refuses to make one: ") && lacks.contains("no such tables here"),
+        "{lacks}"
+    );
+    assert!(setup.is_none() && outcome.operations.is_empty());
+    measured(&own, "kind = \"row\"");
+    set("CREATE OR REPLACE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'no tables here'; END $$");
+    let error = run_on(&own, "kind = \"row\"").unwrap_err().to_string();
+    assert!(error.contains("no tables here"), "{error}");
+    block_on(own.remove()).unwrap();
+}
+
 #[test]
 fn mariadb_has_every_kind_it_says_and_its_setting_is_as_before() {
     let server = MariaDb::start(&Options::default()).unwrap();

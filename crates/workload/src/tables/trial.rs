@@ -10,6 +10,7 @@ use record::{Setup, TableOperation, TablesOutcome, TablesSetup, TimedOperation};
 
 use super::Job;
 use super::data::{Expected, RowData};
+use super::kind::Kind;
 use super::made::{Made, Setting, lacking};
 use super::size;
 use super::statements::{Asked, Statement};
@@ -62,10 +63,19 @@ pub fn run(
         }
         let found = Setting::found(&mut session).await?;
         let set_back = match table.made.set {
-            Some(setting) => Some(setting.set(&mut session).await?),
+            Some(setting) => match setting.set(&mut session).await {
+                Err(Error::Statement(why)) => return refused(job.kind, why).map(left_out),
+                Err(error) => return Err(error.into()),
+                Ok(set_back) => Some(set_back),
+            },
             None => None,
         };
-        let measured = measure(&table, session, (kill, holder), stop, on_progress).await;
+        let measured = match unless_stopped(stop, table.make(&mut session)).await {
+            Some(Ok(())) => measure(&table, session, (kill, holder), stop, on_progress).await,
+            Some(Err(Error::Statement(why))) => refused(job.kind, why).map(left_out),
+            Some(Err(error)) => Err(error.into()),
+            None => Err(TrialError::Interrupted),
+        };
         let removing = with_grace(stop, REMOVE_GRACE, removed(&table, set_back.as_deref()));
         let left =
             removing.await.unwrap_or_else(|| not_removed(set_back.as_deref(), "there was no answer in time"));
@@ -80,6 +90,14 @@ pub fn run(
 
 fn left_out(lacks: String) -> TablesOutcome {
     TablesOutcome { lacks: Some(lacks), ..TablesOutcome::default() }
+}
+
+/// Why a server that does not make a kind of table has none. Where it makes not even the usual one, no other can be measured: an error.
+fn refused(kind: Kind, why: String) -> Result<String, TrialError> {
+    if kind == Kind::Row {
+        return Err(Error::Statement(why).into());
+    }
+    Ok(format!("this server refuses to make one: {why}"))
 }
 
 /// What came of a trial, with what it left behind.
@@ -176,7 +194,6 @@ async fn before(
         let _ = on_progress(Progress::Preparing(at));
     };
     let tell = &mut tell;
-    table.make(session).await?;
     table.load(session, course, tell).await?;
     outcome.size = size::of(session, &table.made).await?;
     table.select(session, course, &expected.selected).await?;

@@ -40,9 +40,11 @@ const FENCES: [Fence; 6] = [
             "crates/disk/src/target/loop_status.rs",
             // An instruction of the processor that takes an address.
             "crates/disk/src/prefetch.rs",
+            // A system call that has no safe function: which pages of a file are cached.
+            "crates/disk/src/residency.rs",
         ],
         tests_may: false,
-        message: "only four modules of `disk` may contain unsafe code: put the call behind a safe function there",
+        message: "only five modules of `disk` may contain unsafe code: put the call behind a safe function there",
     },
     Fence {
         patterns: &[
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_code_stays_in_three_modules_of_disk() {
+    fn unsafe_code_stays_in_five_modules_of_disk() {
         for text in [
             "fn a() { unsafe { b() } }",
             "unsafe impl Send for A {}",
@@ -199,7 +201,7 @@ mod tests {
         ] {
             assert_eq!((breaches_in("load", text), breaches_in("disk", text)), (1, 1), "{text}");
             assert_eq!(breaches_at("crates/disk/tests/buffer.rs", text), 1, "{text}");
-            for module in ["buffer", "engine/uring", "target/loop_status", "prefetch"] {
+            for module in ["buffer", "engine/uring", "target/loop_status", "prefetch", "residency"] {
                 assert_eq!(breaches_at(&format!("crates/disk/src/{module}.rs"), text), 0, "{text}");
             }
         }

@@ -83,6 +83,7 @@ async fn prepare(job: &Job, lease: &Lease) -> Result<RegisterSetup, Error> {
         timeout_ms: ms(job.timeout),
         outage_ms: ms(job.outage),
         seed: job.seed,
+        expects_losses: job.expects_losses,
     })
 }
 
