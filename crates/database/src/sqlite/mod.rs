@@ -20,7 +20,7 @@ use busy::Patience;
 
 use crate::error::{Attempt, Doing};
 use crate::threaded::{Interrupt, Pool, Threaded};
-use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Cell, Error, Protocol, Refusal, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;
@@ -119,6 +119,11 @@ impl SqliteSession {
             answer.map_err(|error| statements::fault(&error, attempt))
         })
         .await
+    }
+
+    pub(crate) async fn parse(&mut self, sql: &str) -> Result<Option<Refusal>, Error> {
+        let sql = sql.to_owned();
+        self.run(move |database, _| Ok(statements::refusal(database, &sql))).await
     }
 
     /// Extended result code of the last statement of others, if it failed.
