@@ -19,7 +19,8 @@ use crate::sqlite::SqliteSession;
 use crate::sqlserver::SqlServerSession;
 use crate::url::Address;
 use crate::{
-    Answer, Dialect, Error, NumberRow, Protocol, Rows, RowsProcedure, Table, Transaction, Url, Value, Wanted,
+    Answer, Dialect, Error, NumberRow, Protocol, Refusal, Rows, RowsProcedure, Table, Transaction, Url,
+    Value, Wanted,
 };
 
 /// One connection.
@@ -276,6 +277,22 @@ impl Session {
             }
             Opened::DuckDb(session) => session.statement(sql, parameters, sent).await,
             Opened::Fake(session) => session.statement(sql, parameters, sent).await,
+        }
+    }
+
+    /// Has the server read one statement of somebody else's, and run nothing. Values have places in it as the dialect writes them; those
+    /// given are examples, from which SQL Server knows types. None if the server would run it, or does not say beforehand.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn parse(&mut self, sql: &str, examples: &[Value]) -> Result<Option<Refusal>, Error> {
+        match &mut self.opened {
+            Opened::Sqlite(session) => session.parse(sql).await,
+            Opened::Postgres(session) => watched!(self, Doing::Run(sql), session.parse(sql)),
+            Opened::Mysql(session) => watched!(self, Doing::Run(sql), session.parse(sql)),
+            Opened::SqlServer(session) => watched!(self, Doing::Run(sql), session.parse(sql, examples)),
+            // No script is run there.
+            Opened::ClickHouse(_) | Opened::DuckDb(_) | Opened::Fake(_) => Ok(None),
         }
     }
 

@@ -39,3 +39,25 @@ pub struct Answer {
     /// Whether those are rows that came, of no columns perhaps; told by PostgreSQL, whose rows may have none.
     pub has_rows: bool,
 }
+
+/// Why a server refuses a statement that it reads and does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What the server says.
+    pub words: String,
+    /// Lines of the statement before the one that the server means.
+    pub lines_before: usize,
+    /// What kind of mistake it is.
+    pub mistake: Mistake,
+}
+
+/// What is wrong with a statement that a server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// Something that it names is not there.
+    Missing,
+    /// The type of a parameter cannot be known.
+    Type,
+    /// Anything else, such as its syntax.
+    Other,
+}

@@ -155,6 +155,14 @@ pub enum InstanceError {
         /// Last lines of its log.
         log: String,
     },
+    /// A server does not take a setting.
+    #[error("{program} does not take its settings: {reason}; correct the setting")]
+    Setting {
+        /// The program.
+        program: &'static str,
+        /// What it says.
+        reason: String,
+    },
     /// A server did not do in time what it was asked for.
     #[error("{program} did not {action} within {limit_s} s{}", because(log))]
     TooSlow {
@@ -234,7 +242,11 @@ impl InstanceError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::NoPlace { .. } | Self::BeyondMachine(_) | Self::NoName { .. } | Self::NameTaken { .. }
+            Self::NoPlace { .. }
+                | Self::BeyondMachine(_)
+                | Self::NoName { .. }
+                | Self::NameTaken { .. }
+                | Self::Setting { .. }
         )
     }
 

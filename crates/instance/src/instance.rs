@@ -9,7 +9,7 @@ use crate::server::Server;
 use crate::user::User;
 use crate::{
     CachedBytes, CachedFiles, Group, InstanceError, MariaDb, MySql, Options, Pair, PairError, Postgres,
-    limits, mysql, power, program,
+    configuration, limits, mysql, power, program,
 };
 
 /// What can be started.
@@ -72,11 +72,11 @@ impl Instance {
         let user = match engine {
             Engine::Postgres => {
                 program::of_postgres("initdb")?;
-                program::of_postgres("postgres")?;
+                configuration::check_postgres(&program::of_postgres("postgres")?, options)?;
                 User::unprivileged("postgres")?
             }
             Engine::MariaDb => {
-                program::mariadbd()?;
+                configuration::check_mariadb(&program::mariadbd()?, options)?;
                 User::unprivileged("mysql")?
             }
             Engine::MySql => {

@@ -9,6 +9,7 @@
 mod breaking;
 mod clickhouse;
 mod clock;
+mod configuration;
 mod directory;
 mod error;
 mod instance;

@@ -145,6 +145,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Target(error) => error.into(),
             RunError::Interrupted(_) => Self::interrupted(error),
+            RunError::Mistakes(mistakes) => Self::mistakes(mistakes),
             RunError::Database(error) if error.is_usage() => Self::usage(error),
             RunError::Database(error) => Self::runtime(error),
             RunError::Load(LoadError::Database(error)) if error.is_usage() => Self::usage(error),

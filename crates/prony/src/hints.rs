@@ -161,6 +161,7 @@ const SCRIPT: Words = &[
 /// Of options that `prony script` has too, for something else.
 const SCRIPT_OTHERWISE: Words = &[
     ("--log", LOG),
+    ("--init", "a FILE with your own SQL; --initialise creates the tables of --builtin"),
     (
         "--tablespace",
         "of a server that is started, as NAME=DIR; those of pgbench's tables are left out: make them with `pgbench -i`",

@@ -14,6 +14,9 @@ pub enum RunError {
     /// The database could not be made ready.
     #[error(transparent)]
     Database(#[from] database::Error),
+    /// The server does not take statements of the user's: each with its file and line.
+    #[error("{}", .0.join("\n"))]
+    Mistakes(Vec<String>),
     /// A server could not be started, stopped or limited.
     #[error("the server {name}: {source}")]
     Server {

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use database::{Error, Own};
+use database::{Claim, Error, Existing, Own, Session};
 use load::{Go, Progress, Tell};
 use record::{Loop, Mark, Outcome, Parameter, Preparation, ScriptOutcome, Setup, Unit, Window};
 use stats::thread_busy;
+use study::WantedDatabase;
 use workload::TrialError;
 use workload::script::builtin::{self, Tables};
 use workload::script::{self, Job};
@@ -15,10 +16,27 @@ use crate::error::RunError;
 use crate::judged::{Judged, away, client_limited, clients_stopped, stood_still};
 use crate::targets::{Asked, Held};
 
-/// Takes a database as it is, or makes one with the tables and rows of the job.
+/// Looks, before anything is announced or changed, whether a database can be loaded as it is: its tables are there, and its server takes
+/// the statements of the scripts.
+pub(crate) async fn look(job: &Job, wanted: &WantedDatabase, claim: &Claim) -> Result<(), RunError> {
+    database::look_as(&wanted.url, &wanted.name, claim).await?;
+    if wanted.existing != Existing::AsItIs || job.program.is_none() {
+        return Ok(());
+    }
+    let mut session = Session::open_as_it_is(&wanted.url).await?;
+    let makes_tables = is_to_make_tables(job, &mut session, (&wanted.place(), true)).await?;
+    none_wrong(script::mistakes(job, &mut session, makes_tables).await?)
+}
+
+fn none_wrong(mistakes: Vec<String>) -> Result<(), RunError> {
+    if mistakes.is_empty() { Ok(()) } else { Err(RunError::Mistakes(mistakes)) }
+}
+
+/// Takes a database as it is, or makes one with the tables and rows of the job. What was made is looked at with the statements of the
+/// scripts.
 pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result<Own, RunError> {
     let init = job.program.as_ref().filter(|program| program.has_init());
-    let is_theirs = asked.wanted.existing == database::Existing::AsItIs;
+    let is_theirs = asked.wanted.existing == Existing::AsItIs;
     if is_theirs && init.is_some() {
         return Err(Error::NoDatabase(format!(
             "{} is used as it is: {} is for a database that is made for the run; make the tables by yourself, and leave it out",
@@ -36,9 +54,19 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
         let making = Preparation::waiting(format!("making tables and rows in {}", asked.wanted.place()));
         let making = waiting::telling(tell, making, script::make_tables(&lease, program));
         let made = asked.runtime.block_on(waiting::unless_stopped_for_long(asked.stop, making));
-        made.ok_or_else(|| RunError::Interrupted(String::new()))??;
+        made.ok_or_else(interrupted)??;
+    }
+    if !is_theirs {
+        let lease = own.lease();
+        let looking = async { script::mistakes(job, &mut lease.session().await?, false).await };
+        let looked = asked.runtime.block_on(waiting::unless_stopped(asked.stop, looking));
+        none_wrong(looked.ok_or_else(interrupted)??)?;
     }
     Ok(own)
+}
+
+fn interrupted() -> RunError {
+    RunError::Interrupted(String::new())
 }
 
 /// Makes pgbench's tables, unless they are there.
@@ -48,37 +76,15 @@ fn tables_of_builtin(
     asked: &Asked<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<(), RunError> {
-    let interrupted = || RunError::Interrupted(String::new());
-    let lease = own.lease();
-    let looking = async { builtin::standing(&mut lease.session().await?).await };
+    let (lease, place) = (own.lease(), asked.wanted.place());
+    let looking = async { is_to_make_tables(job, &mut lease.session().await?, (&place, is_theirs)).await };
     let looked = asked.runtime.block_on(waiting::unless_stopped(asked.stop, looking));
-    let standing = looked.ok_or_else(interrupted)??;
-    let scale = job.scale.unwrap_or(1);
-    let (scales, initialise) = ("workload.script.scale", Parameter::new("workload.script.initialise"));
-    match standing {
-        Tables::Of(there) if job.scale.is_some_and(|scale| scale != there) => {
-            return Err(Error::NoDatabase(format!(
-                "pgbench's tables in {} are of scale {there}, and {} is asked for: leave it out, or drop them",
-                asked.wanted.place(),
-                Parameter::new(scales).of(scale)
-            ))
-            .into());
-        }
-        Tables::Of(_) => return Ok(()),
-        Tables::None if is_theirs && !job.initialise => {
-            return Err(Error::NoDatabase(format!(
-                "pgbench's tables are not in {}, which is used as it is: give {} to have them made there, where they stay",
-                asked.wanted.place(),
-                initialise.of("true")
-            ))
-            .into());
-        }
-        Tables::None => {}
+    if !looked.ok_or_else(interrupted)?? {
+        return Ok(());
     }
-    let (what, rows) = (
-        format!("loading pgbench's tables of scale {scale} into {}", asked.wanted.place()),
-        builtin::rows_of(scale),
-    );
+    let scale = job.scale.unwrap_or(1);
+    let (what, rows) =
+        (format!("loading pgbench's tables of scale {scale} into {place}"), builtin::rows_of(scale));
     let mut done = 0;
     let mut loaded = |more| {
         done += more;
@@ -87,6 +93,40 @@ fn tables_of_builtin(
     };
     let made = asked.runtime.block_on(builtin::make(&lease, scale, &mut loaded))?;
     if made { Ok(()) } else { Err(interrupted()) }
+}
+
+/// Whether the tables of built-in scripts are to be made in a database, which is called `place`.
+///
+/// # Errors
+/// Those of the database; where they are missing and may not be made; where they are there with another scale.
+async fn is_to_make_tables(
+    job: &Job,
+    session: &mut Session,
+    (place, is_theirs): (&str, bool),
+) -> Result<bool, Error> {
+    if job.builtin.is_empty() {
+        return Ok(false);
+    }
+    match builtin::standing(session).await? {
+        Tables::Of(there) => match job.scale.filter(|scale| *scale != there) {
+            None => Ok(false),
+            Some(scale) => Err(Error::NoDatabase(format!(
+                "pgbench's tables in {place} are of scale {there}, and {} is asked for: leave it out, or drop them",
+                Parameter::new("workload.script.scale").of(scale)
+            ))),
+        },
+        Tables::None if is_theirs && !job.initialise => Err(Error::NoDatabase(format!(
+            "pgbench's tables are not in {place}, which is used as it is: give {} to have them made there, where they stay",
+            Parameter::new("workload.script.initialise").of("true")
+        ))),
+        Tables::None => match builtin::system_schema(session).await? {
+            None => Ok(true),
+            Some(name) => Err(Error::NoDatabase(format!(
+                "`{name}` is a schema of the server itself, and no tables are made there: name a database of yours at the end \
+                 of the address"
+            ))),
+        },
+    }
 }
 
 /// Drives the scripts of a trial once.

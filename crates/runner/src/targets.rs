@@ -93,7 +93,7 @@ fn told_of(wanted: &WantedDatabase, trial: &Trial) -> Option<RunError> {
     }
     let claim = claim(wanted, &RunId::new().ok()?, Some(trial));
     let runtime = Targets::new(Path::new("")).ok()?.runtime;
-    runtime.block_on(workloads::look(&trial.work, wanted, &claim)).err().map(RunError::from)
+    runtime.block_on(workloads::look(&trial.work, wanted, &claim)).err()
 }
 
 /// Looks at all databases of a plan as a run would take them up, and takes nothing: servers are reached, and stores that are to be
@@ -105,15 +105,31 @@ pub fn look_at_targets(plan: &Plan, run: &RunId) -> Result<(), RunError> {
     let targets = Targets::new(Path::new(""))?;
     plan.trials.iter().try_for_each(|trial| targets.servers.look(trial))?;
     clusters::look(plan, &targets.runtime)?;
-    for (wanted, trial) in plan.databases() {
-        // What is started for the study is made anew.
-        if wanted.server.is_some() {
-            continue;
-        }
+    for (wanted, trial) in looked_at(plan) {
         let claim = claim(&wanted, run, Some(trial));
         targets.runtime.block_on(workloads::look(&trial.work, &wanted, &claim))?;
     }
     Ok(())
+}
+
+/// Databases that are looked at before anything is announced, each with a trial that uses it. One that is used as it is is looked at for each
+/// trial that asks for something else of it.
+fn looked_at(plan: &Plan) -> Vec<(WantedDatabase, &Trial)> {
+    let mut all = plan.databases();
+    for trial in &plan.trials {
+        let asked = trial.work.any().parameters();
+        for wanted in trial.databases().into_iter().filter(|wanted| wanted.existing == Existing::AsItIs) {
+            let is_known = |(known, other): &(WantedDatabase, &Trial)| {
+                known.is_same(&wanted) && other.work.any().parameters() == asked
+            };
+            if !all.iter().any(is_known) {
+                all.push((wanted, trial));
+            }
+        }
+    }
+    // What is started for the study is made anew.
+    all.retain(|(wanted, _)| wanted.server.is_none());
+    all
 }
 
 /// The same of a study that is taken up again by `run`, or by the one that it was begun with where that is known.

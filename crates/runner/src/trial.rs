@@ -51,7 +51,8 @@ fn while_lifted<T>(lifting: Option<Lifting>, stop: &AtomicBool, run: impl FnOnce
 pub(crate) struct Ran {
     pub(crate) record: TrialRecord,
     pub(crate) measured: Window,
-    /// All of its intervals.
+    /// All of its intervals, if it is a step of a search: whether a step held its rate is judged by them. Of a trial of a whole day they would
+    /// be hundreds of megabytes.
     pub(crate) samples: Vec<Sample>,
 }
 
@@ -239,7 +240,9 @@ impl<'a> Course<'a> {
             Progress::Parts(parts) => vec![Event::Parts { number, parts }],
             Progress::Interval(interval) => {
                 self.measured.add(&interval);
-                self.samples.push(interval.sample());
+                if self.record.search.is_some() {
+                    self.samples.push(interval.sample());
+                }
                 let read = self.sampling.iter().flat_map(Sampling::take);
                 let read = read.map(|resources| Event::Resources { number, resources });
                 std::iter::once(Event::Interval { number, interval }).chain(read).collect()
@@ -340,4 +343,38 @@ fn conclude(record: &mut TrialRecord, result: Result<Outcome, String>, measured:
         (None, false, Some(reason)) => (State::Invalid, Some(reason)),
         (None, false, None) => (State::Complete, None),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Phase, SearchStep, Workload};
+
+    use super::*;
+    use crate::judged::windows;
+
+    const DAY_S: usize = 86_400;
+
+    /// The memory of a run grew by some kilobytes with each second: all of them were kept, and only the steps of a search are judged by
+    /// them.
+    #[test]
+    fn a_trial_of_a_day_keeps_none_of_its_seconds() {
+        let servers = Servers {
+            processes: BTreeMap::new(),
+            looked_at: Vec::new(),
+            in_process: None,
+            groups: Cell::new(None),
+        };
+        let target = Target::default();
+        let step = SearchStep::Probe { rate_per_s: 500.0 };
+        for (search, kept) in [(None, 0), (Some(step), DAY_S)] {
+            let record = TrialRecord { search, ..TrialRecord::planned(Workload::Disk, 1) };
+            let mut course = Course::new(record, &target, &servers);
+            for _ in 0..DAY_S {
+                let second = windows::interval(Phase::Measure, None);
+                assert_eq!(course.events(Progress::Interval(second)).len(), 1);
+            }
+            assert_eq!(course.samples.len(), kept);
+            assert_eq!(course.measured.seconds(), DAY_S as f64);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use database::{Claim, Error, Existing, Own};
+use database::{Claim, Existing, Own};
 use load::{Go, Progress, Tell};
 use record::{Mark, Outcome, Setup, Window};
 use study::{Plan, Trial, WantedDatabase, Work};
@@ -59,18 +59,18 @@ pub fn check(plan: &mut Plan) -> Result<(), workload::TrialError> {
 }
 
 /// Looks whether a database will be refused to a work, and takes nothing.
-pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) -> Result<(), Error> {
+pub(crate) async fn look(work: &Work, wanted: &WantedDatabase, claim: &Claim) -> Result<(), RunError> {
     match work {
-        Work::Script(_) if wanted.existing == Existing::AsItIs => {
-            database::look_as(&wanted.url, &wanted.name, claim).await.map(drop)
+        Work::Script(asked) if wanted.existing == Existing::AsItIs => {
+            script::look(&asked.job, wanted, claim).await
         }
         Work::Disk(_)
         | Work::Historian(_)
         | Work::Script(_)
         | Work::Reporting(_)
         | Work::Register(_)
-        | Work::Tables(_) => orders::look_beside(wanted, claim).await,
-        Work::Orders(asked) => orders::look(&asked.job, wanted, claim).await,
+        | Work::Tables(_) => Ok(orders::look_beside(wanted, claim).await?),
+        Work::Orders(asked) => Ok(orders::look(&asked.job, wanted, claim).await?),
     }
 }
 

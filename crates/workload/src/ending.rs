@@ -9,6 +9,8 @@ use crate::threads::{Ended, Threads, Worker};
 const LOOK_NS: u64 = 100_000_000;
 /// A drain that the user asked for is waited for so long.
 const STOPPED_DRAIN_NS: u64 = 10_000_000_000;
+/// One that was under way when the user asked for an end is waited for so long.
+const HURRIED_DRAIN_NS: u64 = 300_000_000;
 
 /// The end of one load.
 #[derive(Debug)]
@@ -52,7 +54,8 @@ impl<'a> Ending<'a> {
         if std::mem::replace(&mut self.stopped, true) {
             return false;
         }
-        self.give_up_ns = self.give_up_ns.min(now_ns + STOPPED_DRAIN_NS);
+        let drain_ns = if self.is_over(now_ns) { HURRIED_DRAIN_NS } else { STOPPED_DRAIN_NS };
+        self.give_up_ns = self.give_up_ns.min(now_ns + drain_ns);
         true
     }
 
@@ -81,5 +84,27 @@ impl<'a> Ending<'a> {
     /// Whether what is left is left.
     pub(crate) fn is_given_up(&self, now_ns: u64) -> bool {
         now_ns >= self.give_up_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// Whoever asked for an end while thousands of sessions drained waited for minutes.
+    #[test]
+    fn who_asks_for_an_end_while_a_load_drains_has_it_within_a_second() {
+        let stop = AtomicBool::new(true);
+        let ending = || Ending::new(Clock::starting_now(true), &stop, 20 * S, 60 * S);
+        let mut drains = ending();
+        assert!(drains.is_wanted() && drains.is_over(30 * S) && !drains.is_given_up(79 * S));
+        assert!(drains.stop(30 * S) && !drains.stop(40 * S), "once");
+        assert!(!drains.is_given_up(30 * S) && drains.is_given_up(31 * S));
+        // What a load has under way is awaited for longer.
+        let mut loads = ending();
+        assert!(loads.stop(7 * S) && loads.end_load(7 * S));
+        assert!(!loads.is_given_up(16 * S) && loads.is_given_up(17 * S));
     }
 }

@@ -1,4 +1,4 @@
-//! A session: a thread with a connection of its own, because DuckDB works where it is called.
+//! A session: a connection that has a thread while it works, because DuckDB works where it is called.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use super::handle::{Access, Handle};
 use super::statements;
 use crate::error::{Attempt, Doing};
 use crate::sqlite::{beside, directory_of};
-use crate::threaded::{Interrupt, Threaded};
+use crate::threaded::{Interrupt, Pool, Threaded};
 use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// End of the name of its log.
@@ -24,6 +24,9 @@ const SETTINGS: &str = "SELECT name, CAST(value AS VARCHAR) FROM duckdb_settings
 /// Bytes of the file, its free blocks included.
 const SIZE: &str = "SELECT CAST(total_blocks * block_size AS BIGINT) FROM pragma_database_size() \
                     WHERE database_name = current_database()";
+
+/// The threads of all sessions.
+static THREADS: Pool = Pool::new("duckdb");
 
 /// A connection to a file.
 pub(crate) struct DuckDbSession {
@@ -51,7 +54,7 @@ impl DuckDbSession {
             let interrupt: Interrupt = Box::new(move || interrupt.interrupt());
             Ok((handle, interrupt))
         };
-        let thread = Threaded::open("duckdb", format!("duckdb:{}", file.display()), open).await?;
+        let thread = Threaded::open(&THREADS, format!("duckdb:{}", file.display()), open).await?;
         Ok(Self { file: file.to_owned(), thread, has_begun: false })
     }
 

@@ -5,9 +5,22 @@ use std::error::Error as _;
 
 use mysql_async::{DriverError, Error as Driver, IoError, ServerError};
 
-use crate::Error;
 use crate::error::{Attempt, remedy};
 use crate::tls::Fault;
+use crate::{Error, Mistake, Refusal};
+
+/// Why the server does not take a statement that it prepares, if that is the statement's own fault.
+pub(super) fn refusal(wrong: &ServerError) -> Option<Refusal> {
+    let mistake = match wrong.code {
+        // A database, a table, a column, a function or procedure, a prepared statement, a view's table.
+        1049 | 1146 | 1054 | 1109 | 1305 | 1243 | 1356 => Mistake::Missing,
+        // A right that is missing is told when it runs.
+        1044 | 1142 | 1143 | 1227 | 1370 => return None,
+        _ if wrong.state.starts_with("42") || wrong.state.starts_with("21") => Mistake::Other,
+        _ => return None,
+    };
+    Some(Refusal { words: wrong.message.clone(), lines_before: 0, mistake })
+}
 
 /// An error of a connection that was there.
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]

@@ -3,9 +3,9 @@
 use mysql_async::prelude::{Protocol as Encoding, Queryable as _};
 use mysql_async::{Conn, QueryResult, Row, Statement};
 
-use super::{MysqlSession, values};
+use super::{MysqlSession, fault, values};
 use crate::error::{Attempt, Doing};
-use crate::{Answer, Error, Protocol, Value, Wanted};
+use crate::{Answer, Error, Protocol, Refusal, Value, Wanted};
 
 /// `ER_UNSUPPORTED_PS`: the server prepares no such statement.
 const NOT_PREPARED: u16 = 1295;
@@ -43,6 +43,18 @@ impl MysqlSession {
         let last: Result<Option<Vec<(String, Value)>>, String> = last.transpose();
         let unread = |words| Error::Statement(Attempt { doing, target: &self.target }.text(words, ""));
         Ok(Answer { rows: came.rows, last: last.map_err(unread)?.unwrap_or_default(), ..Answer::default() })
+    }
+
+    /// Has the server prepare a statement, and forget it again.
+    pub(crate) async fn parse(&mut self, sql: &str) -> Result<Option<Refusal>, Error> {
+        let doing = Doing::Run(sql);
+        self.begin(doing).await?;
+        let parsed = match self.conn.prep(sql).await {
+            Ok(statement) => self.conn.close(statement).await.map(|()| None),
+            Err(mysql_async::Error::Server(wrong)) => Ok(fault::refusal(&wrong)),
+            Err(error) => Err(error),
+        };
+        self.done(parsed, doing)
     }
 
     async fn came(

@@ -4,12 +4,12 @@
 use std::error::Error as StdError;
 use std::io;
 
-use tokio_postgres::error::DbError;
+use tokio_postgres::error::{DbError, ErrorPosition};
 
 use super::message::Wrong;
-use crate::Error;
 use crate::error::{Attempt, remedy};
 use crate::tls::Fault;
+use crate::{Error, Mistake, Refusal};
 
 /// What can be done where nothing can be written.
 const ONLY_READS: &str = "this server only reads (a hot standby, a read replica, or default_transaction_read_only): connect to the \
@@ -192,6 +192,31 @@ fn words(error: &tokio_postgres::Error) -> String {
 
 fn server_words(answer: &DbError) -> String {
     told(answer.message(), [answer.detail(), answer.hint()])
+}
+
+/// Why the server does not take a statement that it parses, if that is the statement's own fault:
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+pub(super) fn refusal(wrong: &DbError, sql: &str) -> Option<Refusal> {
+    let code = wrong.code().code();
+    let mistake = match code {
+        // Tables, columns, functions, types, schemas, prepared statements and cursors.
+        "42P01" | "42703" | "42883" | "42704" | "3F000" | "26000" | "34000" => Mistake::Missing,
+        // Also an operator or a function of which there are several.
+        "42P18" | "42P08" | "42725" => Mistake::Type,
+        // A right that is missing is told when it runs.
+        "42501" => return None,
+        code if code.starts_with("42") || code.starts_with("22") || code.starts_with("0A") => Mistake::Other,
+        _ => return None,
+    };
+    let lines_before = match wrong.position() {
+        // Letters from 1.
+        Some(ErrorPosition::Original(position)) => {
+            sql.chars().take((*position as usize).saturating_sub(1)).filter(|letter| *letter == '\n').count()
+        }
+        Some(ErrorPosition::Internal { .. }) | None => 0,
+    };
+    let words = told(wrong.message(), [wrong.detail(), wrong.hint()]);
+    Some(Refusal { words, lines_before, mistake })
 }
 
 fn told(message: &str, more: [Option<&str>; 2]) -> String {

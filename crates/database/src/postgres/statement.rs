@@ -10,7 +10,7 @@ use super::message::{self, Column, Wrong};
 use super::{PostgresSession, fault};
 use crate::error::{Attempt, Doing};
 use crate::rows::Cell;
-use crate::{Answer, Error, Protocol, Value, Wanted};
+use crate::{Answer, Error, Protocol, Refusal, Value, Wanted};
 
 /// Rows of one statement as they are read.
 struct Reading<T> {
@@ -156,6 +156,16 @@ impl PostgresSession {
             return Ok(());
         }
         self.statement("ROLLBACK", &[], (Protocol::Simple, Wanted::Nothing)).await.map(|_| ())
+    }
+
+    /// Has the server parse a statement, and forget it again.
+    pub(crate) async fn parse(&mut self, sql: &str) -> Result<Option<Refusal>, Error> {
+        self.settle().await?;
+        let Err(error) = self.client.prepare(sql).await else { return Ok(None) };
+        match error.as_db_error().map(|wrong| fault::refusal(wrong, sql)) {
+            Some(refusal) => Ok(refusal),
+            None => Err(self.failed(&error, Doing::Run(sql))),
+        }
     }
 
     /// SQLSTATE of the last error.

@@ -13,7 +13,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
 thread_local! {
-    /// Of the session that this thread belongs to. SQLite calls back without an argument of ours.
+    /// Of the session that this thread works for. SQLite calls back without an argument of ours.
     static ENDED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
@@ -21,14 +21,18 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Patience(Arc<AtomicBool>);
 
-/// What the thread of a session knows of it.
-#[derive(Debug)]
+/// What a thread that works for a session knows of it.
+#[derive(Clone, Debug)]
 pub(super) struct OfThread(Arc<AtomicBool>);
 
 impl Patience {
-    pub(super) fn new() -> (Self, OfThread) {
-        let ended = Arc::new(AtomicBool::new(false));
-        (Self(Arc::clone(&ended)), OfThread(ended))
+    pub(super) fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// For a thread that works for the session.
+    pub(super) fn of_thread(&self) -> OfThread {
+        OfThread(Arc::clone(&self.0))
     }
 
     /// Nobody waits any more.
@@ -44,9 +48,15 @@ impl Drop for Patience {
 }
 
 impl OfThread {
-    /// Has what is run on this thread wait for others that write.
-    pub(super) fn wait_in(self, database: &Database) -> rusqlite::Result<()> {
+    /// What is run on this thread from now on is of this session.
+    pub(super) fn enter(self) {
         ENDED.with_borrow_mut(|ended| *ended = Some(self.0));
+    }
+}
+
+impl Patience {
+    /// Has what is run on a connection wait for others that write, on whatever thread.
+    pub(super) fn wait_in(database: &Database) -> rusqlite::Result<()> {
         database.busy_handler(Some(|tries| {
             let is_ended =
                 ENDED.with_borrow(|ended| ended.as_ref().is_some_and(|ended| ended.load(Ordering::Relaxed)));

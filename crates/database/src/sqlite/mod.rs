@@ -1,4 +1,4 @@
-//! Sessions of SQLite. Each has a thread of its own that owns the connection, because SQLite waits where it is called.
+//! Sessions of SQLite. Each has a thread while it works, because SQLite waits where it is called.
 //!
 //! A file must be there already: [`crate::Own`] makes it. The journal is a WAL, and each commit is synced.
 
@@ -19,19 +19,24 @@ use rusqlite::{Connection as Database, OpenFlags, ffi};
 use busy::Patience;
 
 use crate::error::{Attempt, Doing};
-use crate::threaded::{Interrupt, Threaded};
-use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
+use crate::threaded::{Interrupt, Pool, Threaded};
+use crate::{Answer, Cell, Error, Protocol, Refusal, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;
 /// Pages of the log at which a commit copies them into the file: 64 MiB of them. At SQLite's own 1,000 a page that many
 /// commits change is written again and again; together with the cache, commits of 1,000 rows are 1.7 times as fast.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
+/// The threads of all sessions.
+static THREADS: Pool = Pool::new("sqlite");
+
 /// A connection to a file.
 pub(crate) struct SqliteSession {
     file: PathBuf,
     patience: Patience,
     thread: Threaded<Database>,
+    /// Whether what runs next begins a transaction that has no lock until its next statement, which may wait for one.
+    is_lazy: bool,
     /// Extended result code of the last statement of others; 0 if it did not fail.
     last_code: Arc<AtomicI32>,
 }
@@ -63,16 +68,17 @@ impl SqliteSession {
 
     async fn open_as(file: &Path, target: String, opening: Opening) -> Result<Self, Error> {
         let path = file.to_owned();
-        let (patience, of_thread) = Patience::new();
+        let patience = Patience::new();
+        let of_thread = patience.of_thread();
         let open = move |attempt: Attempt<'_>| {
-            let database =
-                open(&path, opening, of_thread).map_err(|error| not_opened(&path, &error, attempt))?;
+            of_thread.enter();
+            let database = open(&path, opening).map_err(|error| not_opened(&path, &error, attempt))?;
             let interrupt = database.get_interrupt_handle();
             let interrupt: Interrupt = Box::new(move || interrupt.interrupt());
             Ok((database, interrupt))
         };
-        let thread = Threaded::open("sqlite", target, open).await?;
-        Ok(Self { file: file.to_owned(), patience, thread, last_code: Arc::default() })
+        let thread = Threaded::open(&THREADS, target, open).await?;
+        Ok(Self { file: file.to_owned(), patience, thread, is_lazy: false, last_code: Arc::default() })
     }
 
     /// What rows are appended with.
@@ -113,6 +119,11 @@ impl SqliteSession {
             answer.map_err(|error| statements::fault(&error, attempt))
         })
         .await
+    }
+
+    pub(crate) async fn parse(&mut self, sql: &str) -> Result<Option<Refusal>, Error> {
+        let sql = sql.to_owned();
+        self.run(move |database, _| Ok(statements::refusal(database, &sql))).await
     }
 
     /// Extended result code of the last statement of others, if it failed.
@@ -229,7 +240,9 @@ impl SqliteSession {
 
     /// Nobody ends the transaction that was begun; the thread does it before anything else that it is given.
     pub(crate) fn abandon(&mut self) {
+        let of_thread = self.patience.of_thread();
         self.thread.leave(|database| {
+            of_thread.enter();
             let attempt = Attempt { doing: Doing::Run("ROLLBACK"), target: "" };
             // If this fails, the next BEGIN will tell.
             let _ = statements::rollback(database, attempt);
@@ -242,6 +255,7 @@ impl SqliteSession {
         parameters: &[Value],
         run: impl FnOnce(&Database, &str, &[Value], Attempt<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        self.is_lazy = begins_lazily(sql);
         let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
         self.run(move |database, target| {
             run(database, &sql, &parameters, Attempt { doing: Doing::Run(&sql), target })
@@ -253,12 +267,21 @@ impl SqliteSession {
         &mut self,
         work: impl FnOnce(&Database, &str) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.thread.run(work).await
+        let of_thread = self.patience.of_thread();
+        let (result, is_open) = self
+            .thread
+            .run(move |database, target| {
+                of_thread.enter();
+                Ok((work(database, target), !database.is_autocommit()))
+            })
+            .await?;
+        self.thread.holds(is_open && !std::mem::take(&mut self.is_lazy));
+        result
     }
 }
 
 impl Drop for SqliteSession {
-    /// Its thread is waited for, on which the last connection to a file puts what is in the WAL into it.
+    /// What runs for it does not wait for others any more. The last connection to a file puts what is in the WAL into it.
     fn drop(&mut self) {
         self.patience.end();
     }
@@ -268,6 +291,21 @@ impl std::fmt::Debug for SqliteSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SqliteSession").field("file", &self.file).finish_non_exhaustive()
     }
+}
+
+/// Whether a statement begins a transaction that takes its locks later: <https://sqlite.org/lang_transaction.html>.
+fn begins_lazily(sql: &str) -> bool {
+    let begin = |text: &str, word: &str| {
+        let is_word = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+        is_word.then(|| text.len() - text[word.len()..].trim_start().len())
+    };
+    let mut rest = sql.trim();
+    let Some(length) = begin(rest, "begin") else { return false };
+    rest = &rest[length..];
+    for word in ["deferred", "transaction"] {
+        rest = begin(rest, word).map_or(rest, |length| &rest[length..]);
+    }
+    rest.trim_start_matches(';').trim().is_empty()
 }
 
 /// A name beside that of the file, as SQLite makes them: the same with something at its end.
@@ -285,7 +323,7 @@ pub(crate) fn directory_of(file: &Path) -> Option<String> {
 
 /// Opens a file. A relative name is made absolute, because SQLite takes one that begins with `file:` for an address of
 /// another file (<https://sqlite.org/uri.html>).
-fn open(file: &Path, opening: Opening, patience: busy::OfThread) -> rusqlite::Result<Database> {
+fn open(file: &Path, opening: Opening) -> rusqlite::Result<Database> {
     let path = std::path::absolute(file).map_err(|_| rusqlite::Error::InvalidPath(file.to_owned()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Database::open_with_flags(path, flags)?;
@@ -293,7 +331,7 @@ fn open(file: &Path, opening: Opening, patience: busy::OfThread) -> rusqlite::Re
         // Before anything is made beside a file that this user may only read.
         return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None));
     }
-    patience.wait_in(&database)?;
+    Patience::wait_in(&database)?;
     let Opening::Ours(application_id) = opening else {
         statements::prepare(&database)?;
         return Ok(database);

@@ -9,7 +9,7 @@ use rusqlite::{Batch, CachedStatement, Connection as Database, ErrorCode, Statem
 
 use crate::error::{Attempt, remedy};
 use crate::rows::{Cell, CellRow, Cells};
-use crate::{Answer, Error, Protocol, Rows, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Error, Mistake, Protocol, Refusal, Rows, Table, Value, Wanted, WriteMethod};
 
 /// Statements that stay prepared.
 const PREPARED: usize = 64;
@@ -140,6 +140,24 @@ pub(crate) fn statement(
             Ok(found)
         }
     }
+}
+
+/// Why a statement cannot be prepared, if that is its own fault. Nothing is run.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "kinds of errors of others, of which the rest are not the statement's"
+)]
+pub(crate) fn refusal(database: &Database, sql: &str) -> Option<Refusal> {
+    let (words, lines_before) = match database.prepare(sql).err()? {
+        rusqlite::Error::SqlInputError { error, msg, offset, .. } if error.code == ErrorCode::Unknown => {
+            let offset = usize::try_from(offset).unwrap_or(0);
+            (msg, sql.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count())
+        }
+        rusqlite::Error::SqliteFailure(error, Some(words)) if error.code == ErrorCode::Unknown => (words, 0),
+        _ => return None,
+    };
+    let mistake = if words.starts_with("no such") { Mistake::Missing } else { Mistake::Other };
+    Some(Refusal { words, lines_before, mistake })
 }
 
 fn answer(database: &Database, statement: &mut Statement<'_>, wanted: Wanted) -> rusqlite::Result<Answer> {

@@ -233,3 +233,56 @@ async fn a_caller_that_gives_up_waits_for_no_lock() {
     assert!(begin.elapsed().as_secs() < 9, "{:?}", begin.elapsed());
     held.rollback().await.unwrap();
 }
+
+#[test]
+fn what_begins_without_a_lock_is_told_from_what_has_one() {
+    for sql in ["BEGIN", "begin;", " BEGIN DEFERRED", "BEGIN TRANSACTION ;", "BEGIN DEFERRED TRANSACTION"] {
+        assert!(super::begins_lazily(sql), "{sql}");
+    }
+    for sql in [
+        "BEGIN IMMEDIATE",
+        "BEGIN EXCLUSIVE TRANSACTION",
+        "BEGIN; SELECT 1",
+        "UPDATE t SET n = 1",
+        "COMMIT",
+        "",
+    ] {
+        assert!(!super::begins_lazily(sql), "{sql}");
+    }
+}
+
+/// Each session had a thread of its own: ten thousand of them took minutes, and a signal was not heard.
+#[tokio::test]
+async fn sessions_share_threads_and_wait_for_each_other_in_turn() {
+    const SESSIONS: usize = 300;
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    own.session()
+        .await
+        .unwrap()
+        .script("CREATE TABLE n (n integer); INSERT INTO n VALUES (0)")
+        .await
+        .unwrap();
+    let mut sessions = Vec::with_capacity(SESSIONS);
+    for _ in 0..SESSIONS {
+        sessions.push(own.session().await.unwrap());
+    }
+    let add = sessions.into_iter().enumerate().map(|(number, mut session)| async move {
+        let begin = if number % 2 == 0 { "BEGIN IMMEDIATE" } else { "BEGIN" };
+        for sql in [begin, "UPDATE n SET n = n + 1", "COMMIT"] {
+            session.execute(sql, &[]).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+        session
+    });
+    let sessions = futures_util::future::join_all(add).await;
+    let named = |task: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
+    };
+    let threads =
+        std::fs::read_dir("/proc/self/task").unwrap().map(named).filter(|name| name == "sqlite\n").count();
+    assert!(threads <= 144, "{threads}");
+    drop(sessions);
+    let mut session = own.session().await.unwrap();
+    assert_eq!(session.query("SELECT n FROM n", &[]).await.unwrap(), [[Value::I64(SESSIONS as i64)]]);
+}

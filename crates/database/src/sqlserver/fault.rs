@@ -5,12 +5,12 @@
 
 use tiberius::error::{Error as Driver, IoErrorKind, TokenError};
 
-use crate::Error;
 use crate::error::{Attempt, remedy};
+use crate::{Error, Mistake, Refusal};
 
 /// From this class on an error ends the connection:
 /// <https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-error-severities>.
-const FATAL: u8 = 20;
+pub(super) const FATAL: u8 = 20;
 
 /// What Babelfish calls an error for which SQL Server has no number, or it knows none.
 const NO_NUMBER: u32 = 33_557_097;
@@ -23,6 +23,19 @@ const PERMISSION: [u32; 8] = [229, 230, 262, 297, 300, 916, 6102, 15_247];
 
 const NOT_ONLINE: &str = "wait until the database is online (sys.databases.state_desc), or bring it online";
 const READ_ONLY: &str = "give the address of the primary replica or of a database that can be written";
+
+/// Why the server does not take a statement that it prepares, if that is the statement's own fault. Other numbers may be of the way in which
+/// it is prepared here.
+pub(super) fn of_parse(wrong: &TokenError) -> Option<Refusal> {
+    let mistake = match wrong.code() {
+        // An object, a column, a procedure, a function.
+        208 | 207 | 2812 | 195 => Mistake::Missing,
+        // Syntax, and what stands where it cannot.
+        102 | 103 | 105 | 156 | 170 | 213 | 1008 => Mistake::Other,
+        _ => return None,
+    };
+    Some(Refusal { words: wrong.message().to_owned(), lines_before: 0, mistake })
+}
 
 /// What an error says of its cause.
 enum Kind {

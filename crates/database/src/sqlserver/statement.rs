@@ -5,9 +5,9 @@ use futures_util::TryStreamExt as _;
 use tiberius::error::Error as Driver;
 use tiberius::{QueryItem, QueryStream, Row};
 
-use super::{SqlServerSession, statement, values};
+use super::{SqlServerSession, fault, statement, values};
 use crate::error::{Attempt, Doing};
-use crate::{Answer, Error, Protocol, Value, Wanted};
+use crate::{Answer, Error, Protocol, Refusal, Value, Wanted};
 
 /// Has the server tell how many rows the statement before it gave or changed.
 const COUNTED: &str = "SELECT @@ROWCOUNT";
@@ -46,6 +46,40 @@ impl SqlServerSession {
         }
         told(rows, wanted)
             .map_err(|words| Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))
+    }
+}
+
+impl SqlServerSession {
+    /// Has the server prepare a statement with parameters of the types of these values, and forget it again.
+    pub(crate) async fn parse(&mut self, sql: &str, examples: &[Value]) -> Result<Option<Refusal>, Error> {
+        let doing = Doing::Run(sql);
+        self.begin(doing).await?;
+        let parameters: Vec<String> = examples
+            .iter()
+            .enumerate()
+            .map(|(number, value)| format!("@P{} {}", number + 1, type_of(value)))
+            .collect();
+        let [parameters, text] = [parameters.join(", ").as_str(), sql].map(|text| text.replace('\'', "''"));
+        let batch = format!(
+            "DECLARE @prony_handle int; EXEC sp_prepare @prony_handle OUTPUT, N'{parameters}', N'{text}'; \
+             IF @prony_handle IS NOT NULL EXEC sp_unprepare @prony_handle"
+        );
+        let result = async { received(self.client.simple_query(batch).await?).await }.await;
+        let result = match result {
+            Ok(_) => Ok(None),
+            Err(Driver::Server(wrong)) if wrong.class() < fault::FATAL => Ok(fault::of_parse(&wrong)),
+            Err(error) => Err(error),
+        };
+        self.done(result, doing)
+    }
+}
+
+/// The type that a value is sent as.
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::I16(_) | Value::I32(_) | Value::I64(_) => "bigint",
+        Value::F64(_) => "float",
+        Value::Text(_) | Value::Null => "nvarchar(4000)",
     }
 }
 

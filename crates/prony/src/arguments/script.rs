@@ -9,9 +9,10 @@ use super::{Managed, MustHold};
 #[derive(Debug, Args)]
 pub(crate) struct Script {
     /// Database, which is used as it is: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. The scripts change in it what they change; prony puts
-    /// nothing into it and removes nothing, but for the procedures of --protocol procedure. A password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD.
-    /// --managed starts a server instead, on which --init makes the tables
+    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. The scripts change in it what they change; prony itself
+    /// creates nothing there except the tables that --initialise asks for and the procedures of --protocol procedure, which it drops
+    /// again. A password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD. --managed starts a server instead, and
+    /// --init FILE creates your tables on that
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
 

@@ -37,8 +37,8 @@ fn target(script: &Script) -> Result<Target, Failure> {
         }
         Given::Started(server) => managed::started(*server, None),
         Given::At(_) if script.settings.init.is_some() => Err(Failure::usage(anyhow!(
-            "--init is for a database that is made for the run, on a server that --managed starts: make the tables of yours by \
-             yourself, and leave it out"
+            "--init FILE is for a server that --managed starts, and the database of --target is used as it is: create your tables there \
+             yourself and omit --init; to create the tables of --builtin there, give --initialise"
         ))),
         // Read here and not by clap, whose message would show a password.
         Given::At(address) => {

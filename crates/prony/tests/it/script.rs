@@ -110,6 +110,12 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
         told.contains("--log is the directory of the log (WAL) of a server that is started; pgbench's log"),
         "{told}"
     );
+    // Whoever looked for the tables of --builtin found this option.
+    let told = run(&["--init"]).ended_with(2).stderr;
+    assert!(
+        told.contains("--init is here: a FILE with your own SQL; --initialise creates the tables"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -155,7 +161,7 @@ fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     assert!(told.starts_with("error: FILE[@WEIGHT]: are missing: give a file with SQL"), "{told}");
     let init = ["script", "add.sql", "--init", "add.sql", "--target", "sqlite:theirs.db"];
     assert!(
-        bench.run(&init).ended_with(2).stderr.contains("--init is for a database that is made for the run")
+        bench.run(&init).ended_with(2).stderr.contains("--init FILE is for a server that --managed starts")
     );
     assert_eq!((bench.results(), sum(&bench.path("theirs.db"))), (None, 0), "nothing ran");
 }
@@ -174,18 +180,76 @@ fn sql_that_the_server_refuses_is_told_with_file_line_and_its_message() {
     let bench = bench();
     bench.write("wrong.sql", "SELECT 1;\nSELECT m FROM t;\n");
     let asked = ["script", "wrong.sql", "--target", "sqlite:theirs.db"];
+    let told = bench.run(&[&asked[..], &SHORT].concat()).ended_with(2).stderr;
+    assert!(told.contains("error: wrong.sql:2: no such column: m"), "{told}");
+    assert!(
+        !told.contains("theirs.db, which is used as it is") && bench.results().is_none(),
+        "announced: {told}"
+    );
+    // What only running it shows ends its client.
+    bench.write("wrong.sql", "SELECT 1;\nINSERT INTO t VALUES (1, 0);\n");
     let ran = bench.run(&[&asked[..], &SHORT].concat()).ended_with(5);
     assert!(
-        ran.stderr.contains("wrong.sql:2: ") && ran.stderr.contains("no such column: m"),
+        ran.stderr.contains("wrong.sql:2: ") && ran.stderr.contains("UNIQUE constraint failed"),
         "{}",
         ran.stderr
     );
     // The first screen said that nothing was measured, and not why.
     let screen = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["is invalid: a client stopped before the end: client 1: wrong.sql:2: ", "no such column: m"]
+    for part in
+        ["is invalid: a client stopped before the end: client 1: wrong.sql:2: ", "UNIQUE constraint failed"]
     {
         assert!(screen.contains(part), "{part} in {screen}");
     }
+}
+
+/// The first trial of a study is not the only one that is looked at.
+#[test]
+fn mistakes_of_every_level_of_a_study_are_told_before_its_first_trial() {
+    let bench = bench();
+    bench.write("named.sql", "SELECT n FROM :name;\n");
+    bench.write(
+        "names.toml",
+        "title = \"Names\"\nblocks = 1\n[workload.script]\nfiles = [\"named.sql\"]\nprotocol = \"simple\"\nwarm_up = \"100ms\"\n\
+         duration = \"300ms\"\n[target]\ndatabase = \"sqlite:theirs.db\"\n[[axis]]\nkey = \"workload.script.define\"\n\
+         levels = [[\"name=t\"], [\"name=gone\"]]\n",
+    );
+    let told = bench.run(&["study", "run", "names.toml"]).ended_with(2).stderr;
+    assert!(told.contains("error: named.sql:1: no such table: gone"), "{told}");
+    assert!(bench.results().is_none(), "nothing was begun");
+}
+
+/// A script that sends nothing was called a rate of the database, and constants out of range ended each client.
+#[test]
+fn what_is_known_of_a_script_is_told_before_the_load() {
+    let bench = bench();
+    for (script, more, words) in [
+        ("\\set tank random(1, 40)\n", &[][..], "odd.sql:1: the script sends no statement"),
+        ("\\set pump random_zipfian(1, 500, 0.8)\nSELECT :pump;\n", &[], "odd.sql:1: the zipfian parameter"),
+        ("\\set tank random(1, :most)\nSELECT :tank;\n", &["-D", "most=0"], "odd.sql:1: empty range"),
+        ("SELECT 1;\n\0\n", &[], "odd.sql:2: a zero byte"),
+        ("\\setrandom tank 1 :tanks\nSELECT :tank;\n", &[], "write `\\set tank random(1, :tanks)`"),
+        ("\\set tank 7 -- shape\nSELECT :tank;\n", &[], "`-- shape` is a remark"),
+        ("\\set n 3\nSELECT n FROM t ORDER BY :n;\n", &[], "odd.sql:2: `:n` stands in the place of a column"),
+    ] {
+        bench.write("odd.sql", script);
+        let told = bench
+            .run(&[&["script", "odd.sql", "--target", "sqlite:theirs.db"], more].concat())
+            .ended_with(2)
+            .stderr;
+        assert!(told.contains(words), "{words} in {told}");
+    }
+    bench.write("odd.sql", "SELECT 1;\r\n\u{1a}");
+    bench.run(&[&["script", "odd.sql", "--target", "sqlite:theirs.db"], &SHORT[..]].concat()).ended_with(0);
+}
+
+#[test]
+fn a_setting_that_the_server_does_not_take_is_told_before_it_is_announced() {
+    let bench = bench();
+    let asked = ["script", "add.sql", "--managed", "postgres", "--setting", "wrok_mem=1MB"];
+    let told = bench.run(&asked).ended_with(2).stderr;
+    assert!(told.contains("unrecognized configuration parameter \"wrok_mem\""), "{told}");
+    assert!(bench.results().is_none() && told.lines().count() == 1, "{told}");
 }
 
 #[test]

@@ -7,17 +7,19 @@ mod init;
 mod job;
 mod language;
 mod parameters;
+mod places;
 mod procedure;
 mod program;
 mod replay;
 mod settings;
+mod text;
 mod workload;
 
 /// Name of the database that is made for a run.
 pub const DATABASE: &str = "prony_script";
 
 pub use builtin::{Builtin, BuiltinScript};
-pub use driver::{make_tables, run};
+pub use driver::{make_tables, mistakes, run};
 pub use job::{Job, Replay};
 pub use program::{Program, check};
 pub use replay::{Log, LogFormat, Logs};

@@ -68,6 +68,10 @@ impl Parameters {
                     format!("it has {} values, and the first line names {}", record.len(), variables.len());
                 return Err((line_of(record.position()), words));
             }
+            if record.iter().any(|value| value.contains('\0')) {
+                let words = "a value has a zero byte, which cannot be sent to a server: take it out";
+                return Err((line_of(record.position()), words.to_owned()));
+            }
             values.extend(record.iter().map(str::to_owned));
         }
         match values.is_empty() {
@@ -153,6 +157,7 @@ mod tests {
             ("id,name\n1,a\n2\n", 3, "1 values, and the first line names 2"),
             ("id,name\n1,a\n2,\"b\n3,c\n", 3, "is never closed"),
             ("id,name\n1,\"a \"\"\n2,b\n", 2, "is never closed"),
+            ("id\n1\na\0b\n", 3, "zero byte"),
         ] {
             let (told_line, words) = read(content).unwrap_err();
             assert!(told_line == line && words.contains(part), "{content:?}: {told_line}: {words}");

@@ -9,11 +9,15 @@ use record::Parameter;
 use serde::{Deserialize, Serialize};
 
 use super::job::CLIENTS_MAX;
-use super::language::{Counting, Kind, Names, Script, Statement, Step};
+use super::language::{
+    Counting, Kind, Known, KnownVariables, Names, Script, Statement, Step, Value, analyse,
+};
 use super::parameters::Parameters;
+use super::places::without_parameter;
 use super::procedure::Body;
 use super::replay::{Logged, Logs};
 use super::settings::{Protocol, ScriptFile};
+use super::text::sendable;
 use super::workload::name;
 use super::{Job, Replay, init};
 use crate::{TrialError, given_file};
@@ -63,22 +67,8 @@ pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialE
         None => job.clone(),
     };
     let mut names = Names::default();
-    let mut scripts = Vec::new();
     let mut mistakes = Vec::new();
-    for file in job.files.iter().filter(|file| file.weight > 0) {
-        let text = read(file)?;
-        match Script::read(&name(file), &text, &mut names) {
-            Ok(script) => scripts.push(Drawn { script, weight: file.weight, text }),
-            Err(wrong) => mistakes.extend(wrong.iter().map(ToString::to_string)),
-        }
-    }
-    for one in job.builtin.iter().filter(|one| one.weight > 0) {
-        let text = one.builtin.text(dialect);
-        match Script::read(one.builtin.name(), &text, &mut names) {
-            Ok(script) => scripts.push(Drawn { script, weight: one.weight, text }),
-            Err(wrong) => mistakes.extend(wrong.iter().map(ToString::to_string)),
-        }
-    }
+    let scripts = read_all(job, dialect, &mut names, &mut mistakes)?;
     let parameters = job
         .parameters
         .as_ref()
@@ -88,11 +78,13 @@ pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialE
     }
     mistakes.extend(too_many(job, &scripts));
     mistakes.extend(of_variables(job, &scripts, &names, parameters.as_ref()));
+    mistakes.extend(without_parameters(job, &scripts, &names, dialect));
+    mistakes.extend(of_constants(job, &scripts, &names, parameters.as_ref()));
     let init = job.init.as_ref().map(|file| read_init(file, dialect)).transpose()?;
     let init = init.and_then(|(file, parts)| match parts {
         Ok(parts) => Some((file, parts)),
-        Err((line, why)) => {
-            mistakes.push(format!("{file}:{line}: {why}"));
+        Err(wrong) => {
+            mistakes.extend(located(&file, wrong));
             None
         }
     });
@@ -101,6 +93,37 @@ pub fn check(job: &Job, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialE
     }
     let program = Program { names, scripts, parameters, init };
     Ok(Job { program: Some(program), ..job.clone() })
+}
+
+/// Reads all scripts that are drawn. What is wrong with them is added to `mistakes`.
+fn read_all(
+    job: &Job,
+    dialect: Dialect,
+    names: &mut Names,
+    mistakes: &mut Vec<String>,
+) -> Result<Vec<Drawn>, TrialError> {
+    let mut scripts = Vec::new();
+    let mut add = |name: &str, text: String, weight: u32| match read_script(name, &text, names) {
+        Ok(script) => scripts.push(Drawn { script, weight, text }),
+        Err(wrong) => mistakes.extend(wrong),
+    };
+    for file in job.files.iter().filter(|file| file.weight > 0) {
+        add(&name(file), read(file)?, file.weight);
+    }
+    for one in job.builtin.iter().filter(|one| one.weight > 0) {
+        add(one.builtin.name(), one.builtin.text(dialect), one.weight);
+    }
+    Ok(scripts)
+}
+
+fn read_script(name: &str, text: &str, names: &mut Names) -> Result<Script, Vec<String>> {
+    let text = sendable(text).map_err(|wrong| located(name, wrong))?;
+    Script::read(name, text, names).map_err(|wrong| wrong.iter().map(ToString::to_string).collect())
+}
+
+/// Mistakes of a file, by its lines.
+fn located(file: &str, mistakes: Vec<(usize, String)>) -> Vec<String> {
+    mistakes.into_iter().map(|(line, words)| format!("{file}:{line}: {words}")).collect()
 }
 
 /// Behind the last statement of a log a window goes on for so long, up to a whole second, so that what comes late is still in it.
@@ -164,13 +187,14 @@ fn read(file: &ScriptFile) -> Result<String, TrialError> {
         .map_err(|error| TrialError::Load(format!("cannot read the script {path}: {error}")))
 }
 
-type Parts = Result<Vec<(usize, String)>, (usize, String)>;
+type Parts = Result<Vec<(usize, String)>, Vec<(usize, String)>>;
 
 /// The name of the file that makes tables and rows, and what is sent of it.
 fn read_init(file: &Path, dialect: Dialect) -> Result<(String, Parts), TrialError> {
     let text = given_file::read_text(file, INIT_MAX)
         .map_err(|error| TrialError::Load(format!("cannot read {}: {error}", file.display())))?;
-    Ok((file.display().to_string(), init::parts(&text, dialect)))
+    let parts = sendable(&text).and_then(|text| init::parts(text, dialect).map_err(|wrong| vec![wrong]));
+    Ok((file.display().to_string(), parts))
 }
 
 /// What of a script cannot be sent as asked: a sentence each.
@@ -329,6 +353,81 @@ fn without_value(scripts: &[Drawn], names: &Names, mut known: BTreeSet<usize>) -
     told
 }
 
+/// Variables where the server takes no parameter, so that only a text with its values in it can have them.
+fn without_parameters(job: &Job, scripts: &[Drawn], names: &Names, dialect: Dialect) -> Vec<String> {
+    if job.protocol == Protocol::Statements(database::Protocol::Simple) {
+        return Vec::new();
+    }
+    let simple = Parameter::new("workload.script.protocol").of("simple");
+    let told = |(statement, place): (&Statement, String)| {
+        let (variable, kind) = without_parameter(statement, names, dialect)?;
+        let name = names.name(variable);
+        Some(format!(
+            "{place}: `:{name}` stands in the place of {kind}, and is sent as a value beside the text: give {simple}, which \
+             puts it into the text"
+        ))
+    };
+    statements(scripts).filter_map(told).collect()
+}
+
+/// Expressions that fail every time, and scripts that never send a statement.
+fn of_constants(job: &Job, scripts: &[Drawn], names: &Names, parameters: Option<&Parameters>) -> Vec<String> {
+    let known = known_values(job, scripts, names, parameters);
+    let mut mistakes = Vec::new();
+    for Drawn { script, .. } in scripts {
+        let analysis = analyse(script, names, &known);
+        mistakes.extend(located(&script.name, analysis.mistakes));
+        if !analysis.sends {
+            let has_any = script.commands.iter().find(|command| matches!(command.step, Step::Sql(_)));
+            let words = match has_any {
+                None => {
+                    "the script sends no statement, so that nothing of a database would be measured: add one, such as SELECT 1;"
+                }
+                Some(_) => {
+                    "no way through the script leads to its statements: change the conditions of its branches"
+                }
+            };
+            let line = has_any.or(script.commands.first()).map_or(1, |command| command.line);
+            mistakes.push(format!("{}:{line}: {words}", script.name));
+        }
+    }
+    mistakes
+}
+
+impl Program {
+    /// The statements of each script that every way through it sends: indices of commands.
+    pub(super) fn always_sent(&self, job: &Job) -> Vec<Vec<usize>> {
+        let known = known_values(job, &self.scripts, &self.names, self.parameters.as_ref());
+        let scripts = self.scripts.iter();
+        scripts.map(|drawn| analyse(&drawn.script, &self.names, &known).always_sent).collect()
+    }
+}
+
+/// What is known of variables when a script begins. One that a script changes, or a file of parameters, may have any value then.
+fn known_values(
+    job: &Job,
+    scripts: &[Drawn],
+    names: &Names,
+    parameters: Option<&Parameters>,
+) -> KnownVariables {
+    // Of tables that are there the scale is counted.
+    let scale = if job.builtin.is_empty() { Known::of(&Value::Integer(1)) } else { Known::Integer };
+    let given = GIVEN.map(|name| (name, if name == "scale" { scale } else { Known::Integer }));
+    let defined =
+        job.defined.iter().map(|one| (one.name.as_str(), Known::of(&Value::Text(one.value.clone()))));
+    let mut known = KnownVariables::new();
+    // What is defined comes later, and counts.
+    for (name, value) in given.into_iter().chain(defined) {
+        let Some(variable) = names.find(name) else { continue };
+        let is_of_file =
+            parameters.map_or(job.parameters.is_some(), |file| file.variables.contains(&variable));
+        if !is_of_file && !scripts.iter().any(|drawn| drawn.script.changes(variable, name)) {
+            known.insert(variable, value);
+        }
+    }
+    known
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,6 +504,66 @@ mod tests {
         assert!(checked(&[piped], "", Dialect::Postgres).is_ok());
         let told = checked(&[piped], "protocol = \"simple\"", Dialect::Postgres).unwrap_err();
         assert!(told.contains("protocol prepared"), "{told}");
+    }
+
+    /// A load of them stopped each of its clients, and ended as invalid.
+    #[test]
+    fn what_fails_every_time_is_told_before_the_load() {
+        let script =
+            "\\set tank random(1, :high)\n\\set pump random_zipfian(1, 500, 0.8)\nSELECT :tank, :pump;\n";
+        let told = checked(&[script], "define = [\"high=-4\"]", Dialect::Postgres).unwrap_err();
+        assert_eq!(told.lines().count(), 2, "{told}");
+        for place in ["0.sql:1: empty range", "0.sql:2: the zipfian parameter"] {
+            assert!(told.lines().any(|line| line.starts_with(place)), "{place} in {told}");
+        }
+        let told = checked(&[script], "define = [\"high=4\"]", Dialect::Postgres).unwrap_err();
+        assert_eq!(told.lines().count(), 1, "{told}");
+        let other = "\\set high 9\nSELECT 1;\n";
+        let told = checked(&[script, other], "define = [\"high=-4\"]", Dialect::Postgres).unwrap_err();
+        assert!(told.lines().count() == 1 && told.starts_with("0.sql:2: "), "{told}");
+    }
+
+    /// It was measured, and called a rate of the database.
+    #[test]
+    fn a_script_that_sends_nothing_is_refused() {
+        for (script, words) in [
+            ("\\set tank random(1, 40)\n", "0.sql:1: the script sends no statement"),
+            ("\\sleep 1 ms\n", "0.sql:1: the script sends no statement"),
+            ("\\if :scale > 1\nSELECT 1;\n\\endif\n", "0.sql:2: no way through the script"),
+        ] {
+            let told = checked(&["SELECT 1;\n", script], "", Dialect::Postgres).unwrap_err();
+            assert!(told.starts_with(&words.replacen('0', "1", 1)), "{told}");
+            assert!(checked(&[script], "", Dialect::Postgres).unwrap_err().starts_with(words));
+        }
+        let scaled = "\\if :scale > 1\nSELECT 1;\n\\endif\n";
+        assert!(checked(&[scaled], "define = [\"scale=2\"]", Dialect::Postgres).is_ok());
+        assert!(checked(&[scaled], "builtin = [\"select-only\"]", Dialect::Postgres).is_ok());
+    }
+
+    #[test]
+    fn a_zero_byte_is_a_mistake_and_the_end_of_a_text_of_dos_is_none() {
+        let told = checked(&["SELECT 1;\nSELECT '\0';\n"], "", Dialect::Postgres).unwrap_err();
+        assert_eq!(told, "0.sql:2: a zero byte cannot be sent to a server: take it out");
+        let job = checked(&["SELECT 1;\r\n\u{1a}"], "", Dialect::Postgres).unwrap();
+        assert_eq!(job.program.unwrap().scripts[0].script.commands.len(), 1);
+        let directory = tempfile::tempdir().unwrap();
+        let init = directory.path().join("init.sql");
+        std::fs::write(&init, "CREATE TABLE t (a int);\n\0").unwrap();
+        let settings = format!("init = {:?}", init.display().to_string());
+        let told = checked(&["SELECT 1;\n"], &settings, Dialect::Postgres).unwrap_err();
+        assert!(told.contains("init.sql:2: a zero byte"), "{told}");
+    }
+
+    #[test]
+    fn a_variable_where_no_parameter_can_be_is_told_unless_values_are_put_into_the_text() {
+        let script = "\\set n random(1, 4)\nSELECT * FROM t_:n;\nSELECT a FROM t ORDER BY :n;\n";
+        for protocol in ["prepared", "extended", "procedure"] {
+            let settings = format!("protocol = \"{protocol}\"");
+            let told = checked(&[script], &settings, Dialect::Postgres).unwrap_err();
+            let places = ["0.sql:2: `:n` stands in the place of a part of a name", "0.sql:3: `:n` stands"];
+            assert!(places.iter().all(|place| told.contains(place)), "{told}");
+        }
+        assert!(checked(&[script], "protocol = \"simple\"", Dialect::Postgres).is_ok());
     }
 
     #[test]

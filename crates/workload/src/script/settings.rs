@@ -33,7 +33,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
 
-    /// Make the tables of --builtin in a database at an address, which is used as it is otherwise, unless they are there. They stay
+    /// Create the tables of --builtin in the database of --target, unless they are there. They stay. For tables of your own on a
+    /// managed server see --init
     #[arg(long, help_heading = "Scripts", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialise: Option<bool>,
@@ -110,7 +111,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<ParameterFile>,
 
-    /// File with plain SQL that makes tables and rows in a database that is made for the run (--managed), once and before the load
+    /// File with plain SQL that creates your tables and rows on a server that --managed starts, once and before the load. For the tables of
+    /// --builtin in the database of --target see --initialise
     #[arg(long, value_name = "FILE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<PathBuf>,
@@ -340,7 +342,8 @@ impl FromStr for Definition {
 
     fn from_str(text: &str) -> Result<Self, DefinitionError> {
         let (name, value) = text.split_once('=').ok_or_else(|| DefinitionError(text.to_owned()))?;
-        if !language::is_name(name) {
+        // No server takes a text with a zero byte.
+        if !language::is_name(name) || value.contains('\0') {
             return Err(DefinitionError(text.to_owned()));
         }
         Ok(Self { name: name.to_owned(), value: value.to_owned() })

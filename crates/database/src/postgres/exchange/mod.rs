@@ -158,7 +158,15 @@ impl Exchange {
     }
 
     /// Puts a statement behind what is to be sent.
-    pub(super) fn add(&mut self, sql: &str, values: &[Value], (protocol, wanted): (Protocol, Wanted)) {
+    pub(super) fn add(&mut self, sql: &str, values: &[Value], sent: (Protocol, Wanted)) {
+        self.put(sql, values, sent);
+        if forgets_all(sql) {
+            // Whatever is sent behind it is parsed again.
+            self.names.kept.clear();
+        }
+    }
+
+    fn put(&mut self, sql: &str, values: &[Value], (protocol, wanted): (Protocol, Wanted)) {
         let out = &mut self.out;
         match protocol {
             Protocol::Simple => {
@@ -274,6 +282,19 @@ impl Exchange {
 
 fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "connection closed")
+}
+
+/// Whether the server forgets all that it keeps parsed for this session.
+fn forgets_all(sql: &str) -> bool {
+    let sql = sql.trim_start();
+    let begins = |word: &str| sql.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    if !begins("discard") && !begins("deallocate") {
+        return false;
+    }
+    let words = sql.split(|sign: char| sign.is_whitespace() || sign == ';').filter(|word| !word.is_empty());
+    let words: Vec<String> = words.take(3).map(str::to_ascii_lowercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    matches!(words.as_slice(), ["discard" | "deallocate", "all", ..] | ["deallocate", "prepare", "all"])
 }
 
 impl Names {

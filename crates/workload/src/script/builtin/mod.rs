@@ -10,7 +10,7 @@ use std::str::FromStr;
 use database::Dialect;
 
 pub(super) use sums::{Sums, agree};
-pub use tables::{Tables, make, rows_of, standing};
+pub use tables::{Tables, make, rows_of, standing, system_schema};
 
 /// A script of pgbench's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

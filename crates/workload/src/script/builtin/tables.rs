@@ -84,6 +84,29 @@ pub async fn standing(session: &mut Session) -> Result<Tables, Error> {
     }
 }
 
+/// The name of the database, if it is one of the server's own, in which nobody should have tables.
+///
+/// # Errors
+/// Those of the database.
+pub async fn system_schema(session: &mut Session) -> Result<Option<String>, Error> {
+    let (sql, own): (&str, &[&str]) = match session.dialect() {
+        // Each database that is made is a copy of it.
+        Dialect::Postgres => ("SELECT CAST(current_database() AS text)", &["template1", "template0"]),
+        Dialect::Mysql => {
+            ("SELECT DATABASE()", &["mysql", "information_schema", "performance_schema", "sys"])
+        }
+        Dialect::SqlServer => ("SELECT DB_NAME()", &["master", "model", "msdb", "tempdb"]),
+        Dialect::Sqlite => return Ok(None),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
+    };
+    let rows = session.query(sql, &[]).await?;
+    let name = rows.into_iter().flatten().next();
+    Ok(match name {
+        Some(Value::Text(name)) if own.iter().any(|own| own.eq_ignore_ascii_case(&name)) => Some(name),
+        Some(_) | None => None,
+    })
+}
+
 /// Makes the tables of a scale and loads them; `loaded` hears of each piece and says whether to go on.
 ///
 /// # Errors

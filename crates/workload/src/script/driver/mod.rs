@@ -3,6 +3,7 @@
 mod balances;
 mod given;
 mod procedures;
+mod rehearsal;
 mod replay;
 mod running;
 mod user;
@@ -24,6 +25,8 @@ use crate::clients::{Clients, Conducted, Drive, Names};
 use crate::waiting::unless_stopped;
 use balances::Before;
 use procedures::Procedures;
+
+pub use rehearsal::mistakes;
 
 pub(super) use replay::CONNECTS_AHEAD_NS;
 use running::{How, LATE, NET_US, Running, Told, sent};

@@ -218,17 +218,22 @@ fn sent_statement(
     if protocol == Protocol::Simple {
         return SentStatement { kind, sql: None, parameters: Vec::new(), wanted };
     }
-    let (counting, place): (Counting, fn(usize) -> String) = match dialect {
-        Dialect::Postgres => (Counting::Places, |number| format!("${number}")),
-        Dialect::SqlServer => (Counting::Variables, |number| format!("@P{number}")),
-        Dialect::Sqlite | Dialect::Mysql => (Counting::Places, |_| "?".to_owned()),
-        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
-    };
+    let (counting, place) = placeholder(dialect);
     SentStatement {
         kind,
         sql: Some(statement.with_placeholders(counting, place)),
         parameters: statement.parameters(counting).collect(),
         wanted,
+    }
+}
+
+/// What of a statement is a parameter of its own, and how the place of one is written.
+pub(super) fn placeholder(dialect: Dialect) -> (Counting, fn(usize) -> String) {
+    match dialect {
+        Dialect::Postgres => (Counting::Places, |number| format!("${number}")),
+        Dialect::SqlServer => (Counting::Variables, |number| format!("@P{number}")),
+        Dialect::Sqlite | Dialect::Mysql => (Counting::Places, |_| "?".to_owned()),
+        Dialect::ClickHouse | Dialect::DuckDb => crate::named_sql::by_columns(),
     }
 }
 

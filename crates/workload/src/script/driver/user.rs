@@ -461,7 +461,7 @@ fn placed(sent: &Sent, command: &Command, error: Error) -> Error {
     error.at(&format!("{}:{}", sent.script.name, command.line))
 }
 
-fn of_database(value: &language::Value) -> Value {
+pub(super) fn of_database(value: &language::Value) -> Value {
     match value {
         language::Value::Null => Value::Null,
         language::Value::Boolean(is_true) => Value::Text(is_true.to_string()),

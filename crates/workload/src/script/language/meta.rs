@@ -57,6 +57,10 @@ pub(super) fn read(text: &str, names: &mut Names, problems: &mut Vec<String>) ->
         "expect" => expect(rest, names, problems),
         "gset" => Some(Meta::Into(into(Kind::Gset, rest, problems))),
         "aset" => Some(Meta::Into(into(Kind::Aset, rest, problems))),
+        "setrandom" => {
+            problems.push(set_random(rest));
+            None
+        }
         bare => {
             let Some(meta) = without_arguments(bare) else {
                 problems.push(unknown(word));
@@ -87,6 +91,19 @@ fn without_arguments(word: &str) -> Option<Meta> {
     }
 }
 
+/// What stands today for a command of pgbench's before 9.6: `\setrandom NAME LOW HIGH [uniform | gaussian N | exponential N]`.
+fn set_random(text: &str) -> String {
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let now = match words.as_slice() {
+        [name, low, high] | [name, low, high, "uniform"] => format!("\\set {name} random({low}, {high})"),
+        [name, low, high, by @ ("gaussian" | "exponential"), parameter] => {
+            format!("\\set {name} random_{by}({low}, {high}, {parameter})")
+        }
+        _ => "\\set NAME random(LOW, HIGH)".to_owned(),
+    };
+    format!("pgbench has no `\\setrandom` since version 9.6: write `{now}`")
+}
+
 fn unknown(word: &str) -> String {
     if matches!(word.to_ascii_lowercase().as_str(), "shell" | "setshell") {
         return format!(
@@ -115,9 +132,21 @@ fn expression(
         return Expression::null();
     }
     Expression::read(text, names).unwrap_or_else(|words| {
-        problems.push(words);
+        problems.push(remark_behind(text, names).unwrap_or(words));
         Expression::null()
     })
+}
+
+/// Where a remark follows what is an expression by itself: pgbench takes none there.
+fn remark_behind(text: &str, names: &Names) -> Option<String> {
+    let (at, _) = text
+        .match_indices("--")
+        .find(|(at, _)| Expression::read(&text[..*at], &mut names.clone()).is_ok())?;
+    Some(no_remark(&text[at..], "an expression"))
+}
+
+fn no_remark(remark: &str, what: &str) -> String {
+    format!("`{remark}` is a remark, and none can stand behind {what}: write it on a line of its own")
 }
 
 fn set(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta> {
@@ -151,6 +180,9 @@ fn sleep(text: &str, names: &mut Names) -> Result<Meta, String> {
         let command = format!("\\sleep {text}");
         format!("`{}` {what}, such as \\sleep 10 ms or \\sleep :pause us", command.trim_end())
     };
+    if let Some(at) = text.find("--") {
+        return Err(no_remark(&text[at..], "a time"));
+    }
     if let Some(variable) = text.strip_prefix(':') {
         let end = variable.find(|letter| !is_of_name(letter)).unwrap_or(variable.len());
         let (name, unit) = variable.split_at(end);

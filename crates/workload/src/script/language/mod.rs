@@ -8,6 +8,7 @@
 //! - `permute` makes permutations of our own, and random numbers come from a generator of our own.
 //! - `\expect` is ours; `\shell` and `\setshell` are refused.
 
+mod analysis;
 mod chance;
 mod conditions;
 mod cursor;
@@ -33,6 +34,7 @@ mod statement;
 mod value;
 
 pub(crate) use {
+    analysis::{Known, KnownVariables, analyse},
     chance::Chance,
     kinds::ValueKind,
     names::{Names, Variables, is_name},

@@ -409,6 +409,14 @@ fn meta_commands_with_mistakes_say_why() {
         ("\\endpipeline", "`\\endpipeline` without a pipeline"),
         ("\\startpipeline", "the pipeline is not ended"),
         ("\\shell ls", "`\\shell` is refused"),
+        ("\\setrandom tank 1 :tanks", "write `\\set tank random(1, :tanks)`"),
+        ("\\SETRANDOM tank 1 9 gaussian 2.5", "write `\\set tank random_gaussian(1, 9, 2.5)`"),
+        (
+            "\\set tank random_zipfian(1, 900, 1.2) -- shape as in the plant",
+            "`-- shape as in the plant` is a remark, and none can stand behind an expression: write it on a line of its own",
+        ),
+        ("\\if :tank > 1 -- why\n\\endif", "`-- why` is a remark"),
+        ("\\sleep 10 ms -- rest", "`-- rest` is a remark"),
         (
             "\\setshell x ls",
             "`\\setshell` is refused, because programs are not run within a measured load: compute the value",

@@ -9,6 +9,7 @@ use record::LeftOut;
 use super::entry::{Entry, Found, Left};
 use super::lines::Lines;
 use super::log::{Log, Logged, Session};
+use super::prepared::Prepared;
 use super::shape::shape;
 use super::unsendable::unsendable;
 use super::{LogFormat, general, postgres, sqlserver, transaction};
@@ -23,6 +24,8 @@ pub(super) struct Collected {
     sessions: Vec<Session>,
     /// The session that a name means now.
     names: HashMap<String, usize>,
+    /// Statements that the session of a name has prepared in SQL.
+    prepared: HashMap<String, Prepared>,
     texts: Vec<String>,
     text_numbers: HashMap<String, u32>,
     values: Vec<Vec<Option<String>>>,
@@ -78,6 +81,12 @@ impl Collected {
             Entry::Left(left) => self.leave(left, line),
             Entry::Ended { session, why } => {
                 self.names.remove(&session);
+                self.prepared.remove(&session);
+                self.leave(why, line);
+            }
+            Entry::AllEnded(why) => {
+                self.names.clear();
+                self.prepared.clear();
                 self.leave(why, line);
             }
             Entry::Statement(found) => {
@@ -85,12 +94,23 @@ impl Collected {
                 if let (true, Some(other)) = (is_other, &found.database) {
                     self.other_databases.insert(other.clone());
                 }
-                match if is_other { Some(Left::OtherDatabase) } else { unsendable(&found.sql, format) } {
+                match if is_other { Some(Left::OtherDatabase) } else { self.unsendable(&found, format) } {
                     Some(left) => self.leave(left, line),
                     None => self.keep(found, line, (format, is_of_seconds)),
                 }
             }
         }
+    }
+
+    /// Why a statement is not sent, by its words and by what its session did before.
+    fn unsendable(&mut self, found: &Found, format: LogFormat) -> Option<Left> {
+        unsendable(&found.sql, &found.values, format).or_else(|| {
+            if !Prepared::is_about(&found.sql) {
+                return None;
+            }
+            let prepared = self.prepared.entry(found.session.clone()).or_default();
+            prepared.forgets_unknown(&found.sql, format).then_some(Left::Deallocates)
+        })
     }
 
     fn leave(&mut self, left: Left, line: u64) {

@@ -14,6 +14,8 @@ pub(super) enum Entry {
         session: String,
         why: Left,
     },
+    /// No session goes on behind it, whatever its name.
+    AllEnded(Left),
     Left(Left),
 }
 
@@ -39,6 +41,8 @@ pub(super) enum Left {
     Message,
     /// Connections that begin or end, and what is asked beside statements.
     Connection,
+    /// The server starts again, and its sessions are gone.
+    Restart,
     /// The parts of an exchange whose execution is told by itself.
     Parts,
     DurationAlone,
@@ -49,6 +53,12 @@ pub(super) enum Left {
     ChangesDatabase,
     /// It would set what all sessions of the server have.
     ChangesServer,
+    /// It would have the server read what is sent in other letters than it is sent in.
+    CharacterSet,
+    /// The same of a text that does something else too.
+    CharacterSetAmong,
+    /// It would forget a statement that the replay prepares under another name.
+    Deallocates,
     OtherDatabase,
     /// The log names values that it does not have.
     NoValues,
@@ -73,6 +83,7 @@ impl Left {
         match self {
             Self::Message => "messages of the server that are no statements",
             Self::Connection => "connections that begin or end, and what is asked beside statements",
+            Self::Restart => "starts of the server, at which all sessions end",
             Self::Parts => "parses, binds and prepares, whose executions are entries of their own",
             Self::DurationAlone => "durations without a statement",
             Self::FurtherRows => "further rows of a statement whose rows are all read",
@@ -80,6 +91,15 @@ impl Left {
             Self::ChangesDatabase => "changes of the database: the replay stays in its target",
             Self::ChangesServer => {
                 "settings of the whole server (SET GLOBAL and its like): the replay changes nothing that others use"
+            }
+            Self::CharacterSet => {
+                "settings of the client's character set: the replay sends every statement in UTF-8, as the log has it"
+            }
+            Self::CharacterSetAmong => {
+                "texts that set the client's character set among other things: the replay sends every statement in UTF-8"
+            }
+            Self::Deallocates => {
+                "DEALLOCATE of statements that the session did not PREPARE in SQL: the replay has other names for these"
             }
             Self::OtherDatabase => "of another database",
             Self::NoValues => "without their values (log_parameter_max_length = 0)",
@@ -101,13 +121,17 @@ impl Left {
         match self {
             Self::Message
             | Self::Connection
+            | Self::Restart
             | Self::Parts
             | Self::DurationAlone
             | Self::FurtherRows
             | Self::ChangesDatabase
+            | Self::CharacterSet
+            | Self::Deallocates
             | Self::OtherDatabase => false,
             Self::Copy
             | Self::ChangesServer
+            | Self::CharacterSetAmong
             | Self::NoValues
             | Self::CutValues
             | Self::Handle

@@ -43,6 +43,19 @@ struct Reading {
     databases: HashMap<String, String>,
     /// The entry whose lines are read, and the line that it begins in.
     open: Option<(u64, Open)>,
+    /// What the entry before has the server do with its log.
+    before: Before,
+}
+
+/// What a server that writes the begin of a log was told before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Before {
+    /// No entry was read.
+    #[default]
+    Nothing,
+    /// To begin its log again, so that it and its sessions go on.
+    OpensLog,
+    Other,
 }
 
 /// An entry, as far as it was read.
@@ -71,7 +84,7 @@ impl Reading {
         };
         if is_server_line(&text) {
             self.close(each);
-            each(line.number, Entry::Left(Left::Message));
+            each(line.number, self.server_line(&text));
         } else if let Some(begin) = begin(&text) {
             self.close(each);
             self.at_us = begin.at_us.or(self.at_us);
@@ -96,6 +109,16 @@ impl Reading {
         }
     }
 
+    /// The first of the lines with which a server begins its log says that it was started, unless it was told to open its log again.
+    fn server_line(&mut self, text: &str) -> Entry {
+        if !text.ends_with(STARTED) || self.before != Before::Other {
+            return Entry::Left(Left::Message);
+        }
+        self.databases.clear();
+        self.before = Before::Nothing;
+        Entry::AllEnded(Left::Restart)
+    }
+
     /// A line that is no text belongs to the statement before, or is an entry that nobody can read.
     fn unread(&mut self, number: u64, why: Unread, each: &mut Each<'_>) {
         let left = match why {
@@ -111,6 +134,7 @@ impl Reading {
     /// Tells the entry that was read.
     fn close(&mut self, each: &mut Each<'_>) {
         let Some((number, open)) = self.open.take() else { return };
+        self.before = if opens_log(&open.command, &open.argument) { Before::OpensLog } else { Before::Other };
         let entry = match open.unread {
             Some(left) => Entry::Left(left),
             None => self.entry(open),
@@ -188,9 +212,29 @@ impl Reading {
     }
 }
 
+/// Whether a server that is told so opens its log again: <https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/flush-commands/flush>.
+fn opens_log(command: &str, argument: &str) -> bool {
+    let words =
+        || argument.split(|sign: char| !sign.is_alphanumeric() && sign != '_').map(str::to_ascii_lowercase);
+    match command {
+        "Refresh" => true,
+        "Query" | "Execute" => match words().find(|word| !word.is_empty()).as_deref() {
+            Some("flush") => words().any(|word| word == "logs"),
+            Some("set") => {
+                words().any(|word| matches!(word.as_str(), "general_log" | "general_log_file" | "log_output"))
+            }
+            Some(_) | None => false,
+        },
+        _ => false,
+    }
+}
+
+/// End of the first line of a log, and of a server's part of it.
+const STARTED: &str = "started with:";
+
 /// The three lines with which a server begins its log, each time that it is started.
 fn is_server_line(line: &str) -> bool {
-    line.ends_with("started with:") && line.contains(", Version: ")
+    line.ends_with(STARTED) && line.contains(", Version: ")
         || line.starts_with("Tcp port: ") && line.contains("Unix socket: ")
         || line.starts_with("Time") && line.contains("Id Command") && line.ends_with("Argument")
 }

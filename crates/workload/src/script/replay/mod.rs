@@ -10,6 +10,7 @@ mod general;
 mod lines;
 mod log;
 mod postgres;
+mod prepared;
 mod shape;
 mod sql;
 mod sqlserver;

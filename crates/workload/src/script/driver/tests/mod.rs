@@ -13,6 +13,7 @@ use crate::script::{Logs, ScriptFile, Settings, check};
 mod builtin;
 mod pgbench;
 mod procedures;
+mod rehearsal;
 mod replay;
 mod replay_servers;
 
@@ -213,7 +214,7 @@ fn a_row_that_is_missing_or_an_expression_without_a_value_is_told_with_its_place
     let (_directory, url) = file();
     for (script, told) in [
         ("SELECT n FROM t WHERE id = 11 \\gset\nSELECT :n;\n", "a.sql:1: \\gset takes one row, and 0 came"),
-        ("\\set a 1 / 0\nSELECT 1;\n", "a.sql:1: division by zero"),
+        ("\\set a 1 / (:client_id * 0)\nSELECT 1;\n", "a.sql:1: division by zero"),
         ("\\set a :later + 1\n\\set later 1\nSELECT 1;\n", "a.sql:1: variable `later` has no value"),
     ] {
         let ran = ran(&url, &[script], "");

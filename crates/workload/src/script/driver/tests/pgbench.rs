@@ -39,9 +39,9 @@ fn a_pipeline_that_branches_leave_open_stops_its_client() {
             "\\if true\n\\startpipeline\n\\endif\nSELECT 1 AS x \\gset\n\\endpipeline\n",
             "a.sql:4: within a pipeline",
         ),
-        ("\\if false\n\\startpipeline\n\\endif\n\\endpipeline\n", "a.sql:4: no pipeline is open"),
+        ("\\if false\n\\startpipeline\n\\endif\n\\endpipeline\nSELECT 1;\n", "a.sql:4: no pipeline is open"),
         (
-            "\\if true\n\\startpipeline\n\\endif\n\\startpipeline\n\\endpipeline\n",
+            "\\if true\n\\startpipeline\n\\endif\n\\startpipeline\n\\endpipeline\nSELECT 1;\n",
             "a.sql:4: a pipeline is open",
         ),
     ] {

@@ -40,6 +40,11 @@ fn load_shop(shop: &Url) {
         &[
             (add, &[Value::I64(1), Value::I64(5)], Protocol::Prepared),
             (add, &[Value::I64(2), Value::I64(6)], Protocol::Prepared),
+            // The server forgets what was prepared, and it is prepared again.
+            ("DISCARD ALL", &[], Protocol::Simple),
+            (add, &[Value::I64(2), Value::I64(3)], Protocol::Prepared),
+            ("deallocate prepare all;", &[], Protocol::Extended),
+            (add, &[Value::I64(2), Value::I64(4)], Protocol::Prepared),
             (word, &[Value::I64(1), text("it's \"so\"\n\\x, $1, é"), text("\\x00ff")], Protocol::Extended),
             (word, &[Value::I64(2), Value::Null, Value::Null], Protocol::Extended),
             (word, &[Value::I64(1), text("again"), Value::Null], Protocol::Extended),

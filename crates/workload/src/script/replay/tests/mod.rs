@@ -251,6 +251,102 @@ fn a_general_log_of_mariadb_is_read_and_its_seconds_are_filled_evenly() {
     adds_up(&log);
 }
 
+/// The texts of each session.
+fn texts(log: &Log) -> Vec<Vec<&str>> {
+    sent(log).into_iter().map(|session| session.into_iter().map(|(_, text, _)| text).collect()).collect()
+}
+
+const STARTED: &str = "/usr/sbin/mariadbd, Version: 10.11.6-MariaDB-log (Debian 12). started with:\n\
+Tcp port: 3306  Unix socket: /run/mysqld/mysqld.sock\n\
+Time\t\t    Id Command\tArgument\n";
+
+/// Threads are counted from the beginning again: one that had a number before was taken for the same session, with its variables, its
+/// transaction and its database.
+#[test]
+fn a_server_that_starts_again_ends_all_sessions() {
+    let text = format!(
+        "{STARTED}240115 10:00:00\t     3 Connect\troot@localhost on shop using Socket\n\
+         \t\t     3 Query\tSET @a = 7\n\
+         \t\t     3 Query\tBEGIN\n\
+         \t\t     4 Connect\troot@localhost on shop using Socket\n\
+         \t\t     4 Query\tSELECT 4\n\
+         {STARTED}240115 10:00:01\t     3 Query\tSELECT @a\n\
+         \t\t     4 Connect\troot@localhost on shop using Socket\n\
+         \t\t     4 Query\tSELECT 5\n"
+    );
+    let log = read(&text);
+    assert_eq!(
+        texts(&log),
+        [vec!["SET @a = 7", "BEGIN"], vec!["SELECT 4"], vec!["SELECT @a"], vec!["SELECT 5"]]
+    );
+    assert!(log.sessions[2].statements[0].begins, "the transaction ended with its session");
+    // Of the third session no database is known.
+    assert_eq!(log.databases.values().sum::<u64>(), 4);
+    assert!(
+        left(&log).contains(&("starts of the server, at which all sessions end", 1, 9)),
+        "{:?}",
+        left(&log)
+    );
+    adds_up(&log);
+}
+
+#[test]
+fn a_server_that_opens_its_log_again_goes_on() {
+    for opens in [
+        "3 Query\tFLUSH LOGS",
+        "3 Query\tflush local general logs",
+        "9 Refresh\t",
+        "3 Query\tSET GLOBAL general_log = 1",
+    ] {
+        let text = format!(
+            "{STARTED}240115 10:00:00\t     3 Connect\troot@localhost on shop using Socket\n\
+             \t\t     3 Query\tSET @a = 7\n\
+             \t\t     {opens}\n\
+             {STARTED}240115 10:00:01\t     3 Query\tSELECT @a\n"
+        );
+        let log = read(&text);
+        assert_eq!(log.sessions.len(), 1, "{opens}");
+        assert_eq!(texts(&log)[0].last(), Some(&"SELECT @a"));
+        adds_up(&log);
+    }
+}
+
+/// It failed, since a replay prepares statements under names of its own, and a pooler was blamed.
+#[test]
+fn a_statement_that_was_prepared_by_the_protocol_is_not_deallocated() {
+    let text = [
+        csv("00.100", "a.1", "execute lvl: SELECT $1::int", "parameters: $1 = '4'"),
+        csv("00.200", "a.1", "statement: DEALLOCATE lvl", ""),
+        csv("00.300", "a.1", "execute lvl: SELECT $1::int", "parameters: $1 = '5'"),
+        csv("00.400", "a.1", "statement: PREPARE own AS SELECT 1", ""),
+        csv("00.500", "a.2", "statement: DEALLOCATE own", ""),
+        csv("00.600", "a.1", "statement: DEALLOCATE own", ""),
+        csv("00.700", "a.1", "statement: DISCARD ALL", ""),
+    ]
+    .concat();
+    let log = read(&text);
+    let first =
+        ["SELECT $1::int", "SELECT $1::int", "PREPARE own AS SELECT 1", "DEALLOCATE own", "DISCARD ALL"];
+    assert_eq!(texts(&log), [first.to_vec()]);
+    let why = "DEALLOCATE of statements that the session did not PREPARE in SQL: the replay has other names for these";
+    assert_eq!(left(&log), [(why, 2, 2)]);
+    adds_up(&log);
+}
+
+#[test]
+fn what_sets_another_character_set_is_left_out_and_told() {
+    let text = [
+        csv("00.100", "a.1", "statement: SET client_encoding TO 'LATIN1'", ""),
+        csv("00.200", "a.1", "statement: INSERT INTO words VALUES ('höhe')", ""),
+    ]
+    .concat();
+    let log = read(&text);
+    assert_eq!(texts(&log), [["INSERT INTO words VALUES ('höhe')"]]);
+    assert!(left(&log)[0].0.contains("UTF-8"), "{:?}", left(&log));
+    assert!(!log.left[0].is_loss);
+    adds_up(&log);
+}
+
 /// A server logs both the EXECUTE and what it runs.
 #[test]
 fn what_an_execute_of_sql_runs_is_sent_once() {
