@@ -1,6 +1,6 @@
 //! What a study knows of a disk test before it runs.
 
-use load::{JobError, Phases, Size, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Phases, Size, Span, TargetNeeds, Workload};
 
 use crate::{Job, Pattern, Settings};
 
@@ -36,6 +36,11 @@ impl Workload for Settings {
         &mut job.phases
     }
 
+    /// It is calibrated, and its files are opened.
+    fn around(_: &Job) -> Around {
+        Around { load_s: 0.0, trial_s: 0.3 }
+    }
+
     fn needs(job: &Job) -> TargetNeeds {
         // Thread pools name their own files.
         if job.pools.is_empty() && job.needs_files() { TargetNeeds::Paths } else { TargetNeeds::Nothing }
@@ -62,7 +67,8 @@ impl Workload for Settings {
             let profile = verify.profile.name();
             return format!("{size} pages verified, {profile}, {direction} Q{depth}T{}", job.threads);
         }
-        let rate = job.pacing.rate_per_s().map_or_else(String::new, |rate| format!(" at {rate}/s"));
+        let rate =
+            job.pacing.rate_per_s().map_or_else(String::new, |rate| format!(" at {}/s", rounded(rate)));
         format!("{} {pattern} {direction} Q{}T{}{rate}", Size(job.block_bytes), job.outstanding, job.threads)
     }
 
@@ -112,5 +118,32 @@ impl Workload for Settings {
             crate::parameter("read_share")
         );
         ignored.map(|(parameter, _)| JobError { parameter, problem: problem.clone() }).collect()
+    }
+}
+/// A rate as people read it: whole, or three digits.
+fn rounded(rate_per_s: f64) -> String {
+    if rate_per_s.fract() == 0.0 {
+        return rate_per_s.to_string();
+    }
+    let digits = (2.0 - rate_per_s.abs().log10().floor()).max(0.0) as usize;
+    format!("{rate_per_s:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 I/Os an hour were `0.027777777777777776/s` in a name.
+    #[test]
+    fn rates_are_rounded_to_three_digits() {
+        for (rate_per_s, expected) in [
+            (100.0 / 3600.0, "0.0278"),
+            (5_000.0, "5000"),
+            (1_234.5, "1234"),
+            (83.333_333, "83.3"),
+            (0.5, "0.500"),
+        ] {
+            assert_eq!(rounded(rate_per_s), expected);
+        }
     }
 }

@@ -36,4 +36,4 @@ pub use recorder::{Counted, Cut, Kind, Recorder, Recording};
 pub use silence::{SILENCE_MIN_NS, Silence, Silences};
 pub use ticks::Ticks;
 pub use units::{Size, Span, UnitError};
-pub use workload::{Searched, TargetNeeds, Workload};
+pub use workload::{Around, Searched, TargetNeeds, Workload};

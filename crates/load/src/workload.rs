@@ -66,7 +66,12 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         false
     }
 
-    /// What takes time besides the phases of a trial, and how much nobody knows beforehand: `to load 1000 messages`.
+    /// About how long a trial takes besides its phases.
+    fn around(_job: &Self::Job) -> Around {
+        Around::default()
+    }
+
+    /// What that time is for, where a user should know: `to load 1000 messages`.
     fn besides(_job: &Self::Job) -> Option<String> {
         None
     }
@@ -117,6 +122,15 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
     fn at_rate(&self, _rate_per_s: f64, _phases: Option<Phases>) -> Self {
         self.clone()
     }
+}
+
+/// About how long a trial takes besides its phases, in seconds: as measured with small databases on one quick disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Around {
+    /// To load its database, once for all trials that find it loaded.
+    pub load_s: f64,
+    /// To set up, calibrate, drain, count and restore, for each trial.
+    pub trial_s: f64,
 }
 
 /// What a job needs of a target.

@@ -71,6 +71,10 @@ pub(crate) fn read(arguments: &[OsString], command: &Command) -> Result<Config, 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_asked_for => {
             return Ok(Config::default());
         }
+        Err(error) if !is_asked_for => {
+            tell!("note: cannot read {}: {error}; running without defaults from a file", path.display());
+            return Ok(Config::default());
+        }
         Err(error) => {
             return Err(vec![format!(
                 "cannot read {}: {error}; mend it, name another with --config, or leave it out with --no-config",

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 
-use crate::arguments::DETAILS;
+use crate::arguments::{DETAILS, yes_or_no};
 
 /// What prony itself sets for the commands around a trial, in which it may run again.
 const OWN: [&str; 3] = ["PRONY_TRIAL", "PRONY_BLOCK", "PRONY_CONFIGURATION"];
@@ -43,6 +43,12 @@ pub(crate) fn warnings(command: &clap::Command, variables: impl Iterator<Item = 
     });
     let told: BTreeSet<String> = told.collect();
     told.into_iter().collect()
+}
+
+/// That the variable of a flag says neither yes nor no.
+pub(crate) fn flag_warning(value: Option<&std::ffi::OsStr>) -> Option<String> {
+    let value = value.filter(|value| yes_or_no(value).is_none())?;
+    Some(format!("{DETAILS}={} has no effect: set it to 1 or to 0", value.to_string_lossy()))
 }
 
 /// The option that every command has, and of which a bare number is one a second for some and one a minute for others.
@@ -119,6 +125,22 @@ mod tests {
                 [format!("{flag} is set and has no effect: {option} is taken from the command line alone")]
             );
         }
+    }
+
+    /// Only `true` had an effect, and nothing told of any other word.
+    #[test]
+    fn a_flag_of_the_environment_takes_the_usual_words_and_tells_of_others() {
+        let says = |value: &str| yes_or_no(value.as_ref());
+        for (words, expected) in [
+            (&["1", "true", "yes", "on", "YES"][..], Some(true)),
+            (&["0", "false", "no", "off", ""], Some(false)),
+        ] {
+            words.iter().for_each(|word| assert_eq!(says(word), expected, "{word}"));
+        }
+        let warning = |value: &str| flag_warning(Some(value.as_ref()));
+        assert_eq!(warning("1"), None);
+        assert_eq!(flag_warning(None), None);
+        assert_eq!(warning("maybe").unwrap(), "PRONY_DETAILS=maybe has no effect: set it to 1 or to 0");
     }
 
     /// A variable of one command's own name for what all have set nothing, and its neighbour everything.

@@ -66,6 +66,67 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// What a finished study comes to, after a line on stderr that says why, where that is one of the codes of results.
+    pub(crate) fn told(report: &Report) -> Self {
+        let exit = Self::of(report);
+        if let Some(why) = exit.reason(report) {
+            tell!("exit {}: {}", exit as u8, spelling::spelled(&why));
+        }
+        exit
+    }
+
+    /// Why it ended with one of the codes 3, 4 and 5.
+    fn reason(self, report: &Report) -> Option<String> {
+        let of = |outcome: Outcome| {
+            let all =
+                report.comparison.iter().flat_map(|compared| &compared.thresholds).chain(&report.thresholds);
+            let texts: Vec<&str> =
+                all.filter(|one| one.outcome == outcome).map(|one| one.text.as_str()).collect();
+            (!texts.is_empty()).then(|| texts.join("; "))
+        };
+        let rate = |is: fn(RateHeld) -> Option<String>| {
+            report
+                .trials
+                .iter()
+                .find_map(|trial| Some(format!("{}: {}", trial.name, is(trial.rate_held()?)?)))
+        };
+        match self {
+            Self::NotHeld => {
+                of(Outcome::Failed).map(|texts| format!("threshold failed: {texts}")).or_else(|| {
+                    let not_held = |held| if let RateHeld::NotHeld(why) = held { Some(why) } else { None };
+                    rate(not_held).map(|why| format!("the offered rate was not held: {why}"))
+                })
+            }
+            Self::Inconclusive if report.trials.iter().all(|trial| trial.state == State::Skipped) => {
+                Some("all trials were left out".to_owned())
+            }
+            Self::Inconclusive if report.searches.iter().any(|search| search.stable_at.is_none()) => {
+                Some("no rate was confirmed".to_owned())
+            }
+            Self::Inconclusive => of(Outcome::Inconclusive)
+                .map(|texts| format!("threshold inconclusive: {texts}"))
+                .or_else(|| {
+                    let unknown = |held| if let RateHeld::NotJudged(why) = held { Some(why) } else { None };
+                    rate(unknown).map(|why| format!("it is unknown whether the offered rate was held: {why}"))
+                }),
+            Self::Invalid => {
+                let invalid = |trial: &&report::Trial| trial.state == State::Invalid;
+                let count = report.trials.iter().filter(invalid).count();
+                let first = report.trials.iter().find(invalid)?;
+                let why = first.reason.as_deref().unwrap_or("no reason was recorded");
+                let are = if count == 1 { "is" } else { "are" };
+                Some(format!(
+                    "{count} of {} trials {are} invalid; {}: {why}",
+                    report.trials.len(),
+                    first.name
+                ))
+            }
+            Self::Pass | Self::Runtime | Self::Usage | Self::Interrupted => None,
+        }
+    }
+}
+
 /// What ends the program early, for people to read.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -98,7 +159,14 @@ impl Failure {
     fn of(exit: Exit, error: &anyhow::Error) -> Self {
         // An end of a line within a message is no line of ours: it may stand in what a server said.
         if let Some(StudyErrors(mistakes)) = error.downcast_ref() {
-            return Self { exit, lines: mistakes.iter().map(spelling::mistake).collect() };
+            // Tests of one profile share what is wrong with their shared parameters.
+            let mut lines: Vec<String> = Vec::new();
+            for line in mistakes.iter().map(spelling::mistake) {
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+            return Self { exit, lines };
         }
         if let Some(TrialError::Mistakes(mistakes)) = error.downcast_ref() {
             return Self { exit, lines: mistakes.clone() };

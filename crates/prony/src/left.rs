@@ -25,7 +25,7 @@ pub(crate) struct Left {
 #[derive(Debug)]
 struct Ahead {
     number: u32,
-    /// Before it, with the time in which servers are made ready for it.
+    /// Around it: its pause, and the time in which servers are made ready and databases loaded for it, and it is drained and counted.
     pause_s: f64,
     load_s: f64,
 }
@@ -44,13 +44,14 @@ struct Searches {
 impl Left {
     /// The time left of a study that has not begun, or is taken up again.
     pub(crate) fn of(study: &Study, plan: &Plan, resume: Option<&Resume>) -> Self {
-        let servers_s = runner::preparation_s(plan);
-        let entries = plan.trials.iter().zip(servers_s).enumerate();
+        let before_s = runner::preparation_s(plan).into_iter().zip(plan.around_s());
+        let before_s = before_s.map(|(servers_s, around_s)| servers_s + around_s);
+        let entries = plan.trials.iter().zip(before_s).enumerate();
         let runs = entries.filter(|(entry, _)| resume.is_none_or(|resume| resume.runs(*entry)));
         let ahead: Vec<Ahead> = runs
-            .map(|(_, (trial, servers_s))| Ahead {
+            .map(|(_, (trial, before_s))| Ahead {
                 number: trial.planned.number,
-                pause_s: trial.pause.as_seconds() + servers_s,
+                pause_s: trial.pause.as_seconds() + before_s,
                 load_s: trial.work.any().phases().end_ns() as f64 / 1e9,
             })
             .collect();
@@ -115,8 +116,8 @@ impl Left {
         }
         let ahead_s: f64 = self.ahead.iter().map(|ahead| ahead.pause_s + ahead.load_s).sum();
         let beyond_s = self.beyond_s / f64::from(self.trials.max(1)) * self.ahead.len() as f64;
-        let at_most = if self.may_end_earlier { "at most " } else { "" };
-        Some(format!("{at_most}{} in all", time(after_s + ahead_s + beyond_s)))
+        let up_to = if self.may_end_earlier { "up to about " } else { "" };
+        Some(format!("{up_to}{} in all", time(after_s + ahead_s + beyond_s)))
     }
 }
 
@@ -133,7 +134,7 @@ impl Searches {
     fn told(&self, now_s: f64) -> Option<String> {
         let (expected_s, at_most_s) = self.ends?;
         let time = |end_s: f64| time((end_s - now_s).max(0.0));
-        let mut told = format!("search probably {} more, at most {}", time(expected_s), time(at_most_s));
+        let mut told = format!("search probably {} more, up to about {}", time(expected_s), time(at_most_s));
         if let Some((_, begun_s)) = self.current.as_ref().filter(|_| self.ahead > 0) {
             let all_s = expected_s + self.ahead as f64 * (expected_s - begun_s);
             let noun = if self.ahead == 1 { "the other one" } else { "the others" };
@@ -184,9 +185,9 @@ mod tests {
     fn the_whole_run_is_told_with_pauses_and_with_what_trials_take_beyond_their_plan() {
         let (study, plan) = study(DISK);
         let mut left = Left::of(&study, &plan, None);
-        assert_eq!(left.told(None, 0.0), "40 s in all", "three trials of 10 s and two pauses of 5 s");
+        assert_eq!(left.told(None, 0.0), "41 s in all", "three trials of 10.3 s and two pauses of 5 s");
         left.begin(&record(1), 7.0);
-        assert_eq!(left.told(Some(4.0), 13.0), "4 s left of this trial, 34 s in all");
+        assert_eq!(left.told(Some(4.0), 13.0), "4 s left of this trial, 35 s in all");
         // It took 3 s more than its 10 s, and so will the others.
         left.end(&record(1), 20.0);
         assert_eq!(left.told(None, 20.0), "36 s in all");
@@ -205,12 +206,12 @@ mod tests {
         left.begin(&record(1), 100.0);
         assert_eq!(
             left.told(Some(5.0), 110.0),
-            "5 s left of this step; search probably 50 s more, at most 4 min 50 s; with the other one probably 110 s in all"
+            "5 s left of this step; search probably 50 s more, up to about 4 min 50 s; with the other one probably 110 s in all"
         );
         left.searching(20.0, 200.0, 120.0);
         left.begin(&record(2), 120.0);
         assert_eq!(left.searches.as_ref().unwrap().ahead, 1, "a step of the same search");
         left.begin(&TrialRecord { block: 2, ..record(3) }, 140.0);
-        assert_eq!(left.told(None, 130.0), "search probably 10 s more, at most 3 min 10 s");
+        assert_eq!(left.told(None, 130.0), "search probably 10 s more, up to about 3 min 10 s");
     }
 }

@@ -95,7 +95,10 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
         Ok(parsed) if mistakes.is_empty() || !parsed.command.heeds_defaults() => {
             let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
             let command = arguments::program();
-            environment::warnings(&command, variables).iter().for_each(|warning| tell!("{warning}"));
+            let details = std::env::var_os(arguments::DETAILS);
+            let warnings = environment::warnings(&command, variables);
+            let warnings = warnings.into_iter().chain(environment::flag_warning(details.as_deref()));
+            warnings.for_each(|warning| tell!("{warning}"));
             Ok(commands::run(parsed))
         }
         Err(error) if mistakes.is_empty() || !error.use_stderr() => {

@@ -246,7 +246,7 @@ pub(crate) fn write_shown(
             Ok(Exit::Interrupted)
         }
         Err(failure) => Err(failure.and(written)),
-        Ok(()) => written.map(|()| Exit::of(report)),
+        Ok(()) => written.map(|()| Exit::told(report)),
     }
 }
 
@@ -371,7 +371,10 @@ pub(crate) fn read_report(archive: &Archive, percentiles: Option<&Percentiles>) 
 
 /// Writes verdicts and report into a results directory.
 pub(crate) fn write_report(archive: &Archive, report: &Report) -> Result<(), Failure> {
-    let verdicts = serde_json::to_string_pretty(report.verdicts()).map_err(Failure::runtime)?;
+    // The headline first, which a list of runs shows.
+    let headline = report.headline();
+    let stored: Vec<&report::Verdict> = std::iter::once(&headline).chain(report.verdicts()).collect();
+    let verdicts = serde_json::to_string_pretty(&stored).map_err(Failure::runtime)?;
     archive.write_verdicts(&verdicts).map_err(Failure::runtime)?;
     archive.write_report(&report.html()).map_err(Failure::runtime)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::threshold::{names_of_metrics, number};
+use crate::threshold::{meant_or, names_of_metrics, number};
 use crate::{Bound, Metric};
 
 /// A change of a metric that must not be. Its text is `metric > +value`, with `>=`, `<` or `<=`; the value has a sign, and is a share of
@@ -35,7 +35,7 @@ pub enum ChangeLimitError {
     )]
     Sign(String),
     /// There is no such metric.
-    #[error("there is no metric `{given}`; metrics are {all}", all = names_of_metrics())]
+    #[error("there is no metric `{given}`; {}", meant_or(given, &names_of_metrics()))]
     Metric {
         /// What was given.
         given: String,
@@ -116,7 +116,16 @@ mod tests {
             assert!(refused(text).contains("is no limit of a change"), "{text}: {}", refused(text));
         }
         assert!(refused("p99_ms > 20 %").contains("has no sign: the change is limited"));
-        assert!(refused("p98 > +20 %").contains("there is no metric `p98`; metrics are iops, mb_per_s"));
+        assert!(
+            refused("latency > +20 %").contains("there is no metric `latency`; metrics are iops, mb_per_s")
+        );
+        // 41 metrics were listed, and the one that was meant was not seen among them.
+        for (given, meant) in
+            [("p99", "p99_ms"), ("p98", "p98_ms"), ("mean", "mean_ms"), ("records", "records_per_s")]
+        {
+            let told = refused(&format!("{given} > +20 %"));
+            assert_eq!(told, format!("there is no metric `{given}`; did you mean `{meant}`?"));
+        }
         assert!(refused("gain > +20 %").contains("there is no metric `gain`"));
         assert!(
             refused("p99_ms > +20 s").contains("`s` is not the unit of p99_ms: give the change in ms, in %")

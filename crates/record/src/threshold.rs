@@ -48,7 +48,7 @@ pub enum ThresholdError {
     )]
     Form(String),
     /// There is no such metric.
-    #[error("there is no metric `{given}`; metrics are {all}", all = names())]
+    #[error("there is no metric `{given}`; {}", meant_or(given, &names()))]
     Metric {
         /// What was given.
         given: String,
@@ -73,6 +73,18 @@ fn names() -> String {
 pub(crate) fn names_of_metrics() -> String {
     let names = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ");
     format!("{names}, and any percentile, such as p99.99_ms")
+}
+
+/// The metric that was meant by a name that lacks its unit, `p99_ms` by `p99`.
+pub(crate) fn meant(given: &str) -> Option<&'static str> {
+    let lacks_unit = |suffix: &&str| Metric::named(&format!("{given}{suffix}")).map(|metric| metric.name);
+    let units = ["_ms", "_s", "_per_s", "_per_min", "_pct", "_mb", "_mib"];
+    units.iter().find_map(lacks_unit)
+}
+
+/// `did you mean p99_ms?`, or all names where nothing tells which was meant.
+pub(crate) fn meant_or(given: &str, all: &str) -> String {
+    meant(given).map_or_else(|| format!("metrics are {all}"), |name| format!("did you mean `{name}`?"))
 }
 
 impl Bound {

@@ -121,11 +121,13 @@ impl Change {
     fn factor(&self) -> String {
         let times = self.times(self.gain_pct);
         let is_better = times >= 1.0;
-        let more = |times: f64| if is_better { times } else { 1.0 / times };
+        // Amounts are told as a share of the reference, since "3 × less" has no one meaning; times as how much faster.
+        let more = |times: f64| match (self.sense, is_better) {
+            (Sense::More, _) | (Sense::Time, true) => times,
+            (Sense::Less, _) | (Sense::Time, false) => 1.0 / times,
+        };
         let words = match (self.sense, is_better) {
-            (Sense::More, true) => "as much",
-            (Sense::More, false) | (Sense::Less, true) => "less",
-            (Sense::Less, false) => "as much",
+            (Sense::More | Sense::Less, _) => "as much",
             (Sense::Time, true) => "faster",
             (Sense::Time, false) => "slower",
         };
@@ -136,7 +138,9 @@ impl Change {
             format!(" ({} {high} ×{})", figure(low), self.confidence())
         });
         match more(times) {
-            times if times.is_finite() => format!("{} × {words}{}", figure(times), ends.unwrap_or_default()),
+            times if times.is_finite() && times > 0.0 => {
+                format!("{} × {words}{}", figure(times), ends.unwrap_or_default())
+            }
             _ => "nothing is left".to_owned(),
         }
     }
@@ -204,7 +208,7 @@ mod tests {
             (-8_164.0, None, Sense::Time, "82.6 × slower", "is "),
             (80.0, Some((75.0, 90.0)), Sense::Time, "5.00 × faster (4.00 to 10.0 ×)", "is "),
             (142.0, Some((136.0, 150.0)), Sense::More, "2.42 × as much (2.36 to 2.50 ×)", "gives "),
-            (-75.0, Some((-80.0, -50.0)), Sense::More, "4.00 × less (2.00 to 5.00 ×)", "gives "),
+            (-75.0, Some((-80.0, -50.0)), Sense::More, "0.250 × as much (0.200 to 0.500 ×)", "gives "),
             (-200.0, None, Sense::Less, "3.00 × as much", "is "),
             (20.0, Some((-30.0, 400.0)), Sense::More, "1.20 × as much (0.700 to 5.00 ×)", "gives "),
             (100.0, None, Sense::Time, "– × faster", "is "),

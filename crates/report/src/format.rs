@@ -189,6 +189,16 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("one {one}") } else { format!("{} {many}", grouped(count as u64)) }
 }
 
+/// Words as a shell takes them for the same words.
+pub(crate) fn command_line(words: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_@%+=:,./-".contains(letter);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// Items that a sentence names before it counts.
 const NAMED: usize = 6;
 
@@ -279,6 +289,26 @@ pub(crate) fn pacing(pacing: Loop) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The page showed `--fault kill at 3s`, which fails when it is pasted.
+    #[test]
+    fn a_command_line_can_be_pasted_into_a_shell() {
+        let words =
+            |words: &[&str]| command_line(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            words(&["prony", "register", "--fault", "kill at 3s"]),
+            "prony register --fault 'kill at 3s'"
+        );
+        assert_eq!(
+            words(&["--threshold", "p99_ms < 20", "--tag=it's", ""]),
+            r"--threshold 'p99_ms < 20' '--tag=it'\''s' ''"
+        );
+        assert_eq!(
+            words(&["prony", "disk", "/data/a-b_c", "--block-size=8KiB"]),
+            "prony disk /data/a-b_c --block-size=8KiB"
+        );
+        assert_eq!(words(&["$(reboot)"]), "'$(reboot)'");
+    }
 
     #[test]
     fn figures_keep_three_or_four_significant_digits() {

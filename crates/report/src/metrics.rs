@@ -80,8 +80,18 @@ pub(crate) fn of_study<'a>(
     let first = complete.iter().find(|trial| trial.main().is_some())?;
     let rate = first.shown().words().rate_metric;
     // A rate that was offered and held is that of the load, not of what was loaded.
-    let name = if complete.iter().all(|trial| achieved(trial)) { latency(&complete) } else { rate };
+    let name = match complete.iter().all(|trial| achieved(trial)) {
+        true => latency(&complete),
+        false if differ_in_block_size(&complete) => "mb_per_s",
+        false => rate,
+    };
     Metric::named(name)
+}
+
+/// I/Os of different sizes are different work: the smallest blocks always have the most of them.
+fn differ_in_block_size(trials: &[&Trial]) -> bool {
+    let sizes = || trials.iter().filter_map(|trial| Some(trial.disk()?.block_bytes));
+    sizes().min() != sizes().max()
 }
 
 fn latency(trials: &[&Trial]) -> &'static str {

@@ -39,9 +39,13 @@ pub enum RateHeld {
 }
 
 impl Trial {
-    /// Whether the rate was held that was offered to it; none where none was, or where nothing is known.
+    /// Whether the rate was held that was offered to it; none where none was, or where nothing is known. A trial that breaks its server
+    /// on purpose is not judged by its rate.
     #[must_use]
     pub fn rate_held(&self) -> Option<RateHeld> {
+        if self.is_broken_on_purpose() {
+            return None;
+        }
         if let Some(judged) = self.shown().judged(self) {
             let because = judged.because.join("; ");
             return match judged.held {

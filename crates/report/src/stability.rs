@@ -14,6 +14,8 @@ pub struct Stability {
     pub settled: Option<Settled>,
     /// The line through the rates, without a warm-up that was cut; none of a shorter window.
     pub trend: Option<Trend>,
+    /// Mean operations per second of the first and of the last fifth of the rates of `trend`.
+    pub first_and_last_per_s: Option<[f64; 2]>,
 }
 
 impl Stability {
@@ -26,8 +28,16 @@ impl Stability {
             fifths: stats::bins_of_five(rates).as_ref().and_then(stats::pts),
             settled,
             trend: rates.get(cut..).and_then(stats::trend),
+            first_and_last_per_s: rates.get(cut..).and_then(first_and_last),
         }
     }
+}
+
+/// None of fewer than five seconds.
+fn first_and_last(rates: &[f64]) -> Option<[f64; 2]> {
+    let fifth = rates.len() / 5;
+    let first = stats::mean(rates.get(..fifth)?)?;
+    Some([first, stats::mean(&rates[rates.len() - fifth..])?])
 }
 
 /// A database's trial without the seconds that were still warm-up (MSER-5).

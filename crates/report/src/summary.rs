@@ -4,7 +4,7 @@
 
 use record::{Command, Lines, Mention, Parameter, State, shown};
 
-use crate::comparison::THRESHOLD;
+use crate::comparison::{Outcome, THRESHOLD, ThresholdResult};
 use crate::format;
 use crate::inspect::Inspection;
 use crate::limit;
@@ -64,20 +64,20 @@ impl Trust {
 
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
-        let (trust, mut because) = trust(report);
+        let trust = trust(report);
         let (mut answers, plain) = answers(report, trust);
         if answers.is_empty() {
             answers = without_figures(report);
-            // What is told as the answer is no doubt of it.
-            because.retain(|doubt| !answers.iter().any(|answer| gist(answer) == *doubt));
         }
+        let because = because(report, trust, &answers);
+        let brief = doubts_in_brief(report, &answers);
         let limit = limited_by(report);
         Self {
             answers,
             plain,
             trust,
             because,
-            brief: doubts_in_brief(report),
+            brief,
             limit_in_brief: limit::brief(report.trials.iter())
                 .filter(|_| limit::told(report.trials.iter()).is_some_and(|told| told == limit))
                 .unwrap_or_else(|| limit.clone()),
@@ -128,7 +128,31 @@ impl Summary {
     }
 }
 
+/// Rule of the headline that is stored before the verdicts.
+const HEADLINE: &str = "headline";
+/// Letters of a headline in a list of runs.
+const HEADLINE_LETTERS: usize = 200;
+
 impl Report {
+    /// What a list of runs says of this one: its first answer, how many trials do not count, and how far to trust it.
+    #[must_use]
+    pub fn headline(&self) -> Verdict {
+        let summary = Summary::of(self);
+        let answer = summary.answers.first().map_or("nothing was measured", String::as_str);
+        let mut headline: String = answer.trim_end_matches('.').chars().take(HEADLINE_LETTERS).collect();
+        if headline.len() < answer.trim_end_matches('.').len() {
+            headline.push('…');
+        }
+        let of = |state: State| self.trials.iter().filter(|trial| trial.state == state).count();
+        let states = [(of(State::Failed), "failed"), (of(State::Invalid), "invalid")];
+        let run = trials_run(self);
+        for (count, word) in states.into_iter().filter(|(count, _)| *count > 0) {
+            headline += &format!("; {count} of {run} trials {word}");
+        }
+        headline += &format!("; trust {}", summary.trust.word());
+        Verdict::new(Level::Finding, HEADLINE, headline)
+    }
+
     /// The first screen as text: at most fifteen lines with that of the report's path, on which nothing is cut but the number
     /// of answers. `spelled` gives a sentence with its commands as they are typed.
     #[must_use]
@@ -190,20 +214,25 @@ fn told(answers: &[String], plain: usize, room: usize, print: impl Fn(&str) -> V
 /// findings stay in the tables.
 fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
     let of = |level: Level| report.verdicts.iter().filter(move |verdict| verdict.level == level);
-    let mut answers: Vec<String> = of(Level::Failure).map(|verdict| verdict.sentence.clone()).collect();
+    let failures = of(Level::Failure).filter(|verdict| verdict.rule != THRESHOLD);
+    let mut answers: Vec<String> = failures.map(|verdict| verdict.sentence.clone()).collect();
+    let thresholds = thresholds(report);
+    let judged = thresholds.len();
+    answers.extend(thresholds);
     let plain: Vec<(&'static dyn Shown, Vec<String>)> = workloads::all()
         .map(|(_, shown)| (shown, shown.answers(report)))
         .filter(|(_, answers)| !answers.is_empty())
         .collect();
     answers.extend(in_plain_words(report, trust, &plain));
-    let told = if plain.is_empty() { 0 } else { answers.len() };
+    let told = if plain.is_empty() { judged } else { answers.len() };
+    answers.extend(invalid_figures(report));
     let is_told = |verdict: &Verdict| {
         plain.iter().any(|(shown, _)| shown.words().headlines.contains(&verdict.rule.as_str()))
     };
     let is_rate = |verdict: &Verdict| {
         workloads::all().any(|(_, shown)| shown.words().headlines.contains(&verdict.rule.as_str()))
     };
-    let found = of(Level::Finding).filter(|verdict| !is_told(verdict));
+    let found = of(Level::Finding).filter(|verdict| verdict.rule != THRESHOLD && !is_told(verdict));
     let (rates, others): (Vec<&Verdict>, Vec<&Verdict>) = found.partition(|verdict| is_rate(verdict));
     // Beside what is said in plain words, a figure and whose it is are enough.
     match rates.iter().map(|verdict| figure(verdict)).collect::<Option<Vec<&str>>>() {
@@ -212,6 +241,49 @@ fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
     }
     answers.extend(others.iter().map(|verdict| verdict.sentence.clone()));
     (answers, told)
+}
+
+/// Invalid trials whose figures are told.
+const INVALID_MOST: usize = 3;
+
+/// What invalid trials came to, where no valid one has their name: marked, since it does not count.
+fn invalid_figures(report: &Report) -> Vec<String> {
+    let is_known = |name: &str| report.configurations.iter().any(|configuration| configuration.name == name);
+    let invalid =
+        report.trials.iter().filter(|trial| trial.state == State::Invalid && trial.search.is_none());
+    let told = invalid.filter(|trial| !is_known(&trial.name)).filter_map(|trial| {
+        let rate = outcome::rate_in_words(trial)?;
+        Some(format!("{}: {rate} (invalid, does not count)", trial.name))
+    });
+    told.take(INVALID_MOST).collect()
+}
+
+/// Thresholds with a sentence each; more of them share a sentence for each result.
+const THRESHOLDS_MOST: usize = 3;
+
+/// Every threshold that was asked for, with its result.
+fn thresholds(report: &Report) -> Vec<String> {
+    let all = || report.comparison.iter().flat_map(|compared| &compared.thresholds).chain(&report.thresholds);
+    if all().count() <= THRESHOLDS_MOST {
+        let told =
+            |one: &ThresholdResult| format!("Threshold {} {}: {}", one.text, result(one.outcome), one.why);
+        return all().map(told).collect();
+    }
+    let of = |outcome: Outcome| {
+        let texts: Vec<&str> =
+            all().filter(|one| one.outcome == outcome).map(|one| one.text.as_str()).collect();
+        (!texts.is_empty())
+            .then(|| format!("{} thresholds {}: {}", texts.len(), result(outcome), texts.join("; ")))
+    };
+    [Outcome::Failed, Outcome::Inconclusive, Outcome::Held].into_iter().filter_map(of).collect()
+}
+
+fn result(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Failed => "failed",
+        Outcome::Inconclusive => "inconclusive",
+        Outcome::Held => "passed",
+    }
 }
 
 /// Where there is no figure that counts: why, as each trial says it, those that were left out too.
@@ -261,52 +333,101 @@ fn figure(verdict: &Verdict) -> Option<&str> {
     Some(&verdict.sentence[..end])
 }
 
-fn trust(report: &Report) -> (Trust, Vec<String>) {
-    let grave = |verdict: &&Verdict| matches!(verdict.level, Level::Failure | Level::Warning);
-    let doubts: Vec<&Verdict> = report.verdicts.iter().filter(grave).collect();
-    let measured = report.trials.iter().filter(|trial| trial.state != State::Skipped).count();
-    if measured == 0 && !report.trials.is_empty() {
-        return (
-            Trust::Poor,
-            vec!["nothing was measured, and each trial says why it was left out".to_owned()],
-        );
-    }
-    let wide = |doubt: &&Verdict| doubt.trials.len() * 2 >= measured.max(1);
+/// What speaks against the figures. A threshold that failed is a result, and no reason to distrust it.
+fn doubts(report: &Report) -> Vec<&Verdict> {
+    let is_doubt = |verdict: &&Verdict| {
+        matches!(verdict.level, Level::Failure | Level::Warning) && verdict.rule != THRESHOLD
+    };
+    report.verdicts.iter().filter(is_doubt).collect()
+}
+
+/// The doubts that no answer says.
+fn untold<'a>(report: &'a Report, answers: &[String]) -> Vec<&'a Verdict> {
+    let is_told = |doubt: &&Verdict| answers.iter().any(|answer| gist(answer) == gist(&doubt.sentence));
+    let mut doubts: Vec<&Verdict> = doubts(report).into_iter().filter(|doubt| !is_told(doubt)).collect();
+    // That figures do not count is graver than what else is wrong with them.
+    doubts.sort_by_key(|doubt| (doubt.level, doubt.rule != outcome::ENDED_EARLY));
+    doubts
+}
+
+/// Trials that were begun.
+fn trials_run(report: &Report) -> usize {
+    report.trials.iter().filter(|trial| trial.has_run()).count()
+}
+
+fn trust(report: &Report) -> Trust {
+    let doubts = doubts(report);
+    let run = trials_run(report);
+    let wide = |doubt: &&Verdict| doubt.trials.len() * 2 >= run.max(1);
     let broken = report.state != State::Complete
         || report.quick
         || doubts.iter().any(|doubt| doubt.level == Level::Failure)
         || report.trials.iter().any(|trial| matches!(trial.state, State::Failed | State::Invalid));
-    let once = report.configurations.iter().any(|configuration| configuration.trials.len() == 1)
-        && report.searches.is_empty();
+    match doubts.is_empty() {
+        _ if was_nothing_measured(report) || broken || doubts.iter().any(wide) => Trust::Poor,
+        true if !is_measured_once(report) => Trust::Good,
+        _ => Trust::Fair,
+    }
+}
+
+fn was_nothing_measured(report: &Report) -> bool {
+    trials_run(report) == 0 && !report.trials.is_empty()
+}
+
+fn is_measured_once(report: &Report) -> bool {
+    report.searches.is_empty()
+        && report.configurations.iter().any(|configuration| configuration.trials.len() == 1)
+}
+
+/// Why figures can be trusted that far and no further: whole sentences, of doubts those that no answer says.
+fn because(report: &Report, trust: Trust, answers: &[String]) -> Vec<String> {
+    if was_nothing_measured(report) {
+        return vec!["nothing was measured, and each trial says why it was left out".to_owned()];
+    }
+    let doubts = untold(report, answers);
     let mut because: Vec<String> =
         doubts.iter().take(REASONS_MOST).map(|doubt| gist(&doubt.sentence)).collect();
     if report.quick && !report.searches.is_empty() {
         // Of other runs it is the first doubt.
         because.insert(0, "a quick look, whose times are shortened".to_owned());
     }
-    match doubts.len().saturating_sub(REASONS_MOST) {
-        0 => {}
-        1 => because.push("one more warning".to_owned()),
-        more => because.push(format::counted(more, "more warning", "more warnings")),
+    let more = doubts.len().saturating_sub(REASONS_MOST);
+    because.extend((more > 0).then(|| more_warnings(more)));
+    if because.is_empty() {
+        because.extend(match trust {
+            Trust::Good => None,
+            Trust::Fair if is_measured_once(report) => {
+                Some("measured once, so that it is not known how far runs differ".to_owned())
+            }
+            Trust::Fair | Trust::Poor => Some(what_broke(report)),
+        });
     }
-    if broken || doubts.iter().any(wide) {
-        (Trust::Poor, because)
-    } else if !doubts.is_empty() {
-        (Trust::Fair, because)
-    } else if once {
-        (Trust::Fair, vec!["measured once, so that it is not known how far runs differ".to_owned()])
-    } else {
-        (Trust::Good, because)
+    because
+}
+
+fn more_warnings(more: usize) -> String {
+    if more == 1 { "one more warning".to_owned() } else { format!("{more} more warnings") }
+}
+
+/// What makes a run poor whose doubts are its answers.
+fn what_broke(report: &Report) -> String {
+    let run = trials_run(report);
+    let of = |state: State| report.trials.iter().filter(|trial| trial.state == state).count();
+    match (of(State::Failed), of(State::Invalid)) {
+        (0, 0) if report.state != State::Complete => "the run did not come to its end".to_owned(),
+        (0, 0) => "see above".to_owned(),
+        (0, 1) => format!("1 of {run} trials is invalid"),
+        (0, invalid) => format!("{invalid} of {run} trials are invalid"),
+        (failed, _) => format!("{failed} of {run} trials failed"),
     }
 }
 
 /// The first doubt in as few words as there are, and how many more there are; nothing where the first is graver than a doubt.
-fn doubts_in_brief(report: &Report) -> Vec<String> {
-    let grave = |verdict: &&Verdict| matches!(verdict.level, Level::Failure | Level::Warning);
-    let doubts: Vec<&Verdict> = report.verdicts.iter().filter(grave).collect();
+fn doubts_in_brief(report: &Report, answers: &[String]) -> Vec<String> {
+    let doubts = untold(report, answers);
     let Some(first) = doubts.first().filter(|first| first.level == Level::Warning) else { return Vec::new() };
     let gist = gist(&first.sentence);
-    let measured = report.trials.iter().filter(|trial| trial.state != State::Skipped).count();
+    let measured = trials_run(report);
     let named = match (gist.split_once(": "), first.trials.len()) {
         _ if report.quick => "a quick look".to_owned(),
         // Of what is no trial's, what it is of says too little.
@@ -315,7 +436,7 @@ fn doubts_in_brief(report: &Report) -> Vec<String> {
         (Some((_, rest)), of) => format!("{} ({of} of {measured} trials)", head(rest)),
     };
     let more = doubts.len() - 1;
-    let more = (more > 0).then(|| format::counted(more, "more warning", "more warnings"));
+    let more = (more > 0).then(|| more_warnings(more));
     std::iter::once(named).chain(more).collect()
 }
 
@@ -385,7 +506,7 @@ fn next(report: &Report, trust: Trust) -> Option<String> {
         return Some("measure in full, without what makes it a quick look".to_owned());
     }
     let warnings = report.verdicts.iter().filter(|verdict| verdict.level == Level::Warning);
-    let remedy = warnings.filter_map(remedy).next();
+    let remedy = warnings.filter_map(|warning| warning.remedy.clone()).next();
     let ask = || {
         let of = workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some());
         of.filter_map(|(_, shown)| shown.next(report)).next()
@@ -398,20 +519,6 @@ fn next(report: &Report, trust: Trust) -> Option<String> {
         })),
         (None, Trust::Good | Trust::Poor) => ask(),
     }
-}
-
-/// What a warning asks for, which stands at its end.
-fn remedy(warning: &Verdict) -> Option<String> {
-    // A threshold that is not decided ends with its figures.
-    if warning.rule == THRESHOLD {
-        return None;
-    }
-    let (before, last) = warning.sentence.rsplit_once("; ")?;
-    if warning.rule != outcome::ENDED_EARLY {
-        return Some(last.to_owned());
-    }
-    // What becomes of the figures of such a trial is told last, and what to do before that, if its reason says so.
-    Some(before.rsplit_once("; ").map_or("measure it again", |(_, remedy)| remedy).to_owned())
 }
 
 #[cfg(test)]

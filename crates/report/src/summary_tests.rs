@@ -163,34 +163,90 @@ fn first_screen_of_a_check_with_a_server() {
 #[test]
 fn what_is_left_out_of_a_first_screen_is_named_and_counted() {
     let report = Report::of(&check_with_a_server());
-    assert_eq!(doubts_in_brief(&report)[0], "noisy (2 of 9 trials)");
+    assert_eq!(doubts_in_brief(&report, &[])[0], "noisy (2 of 9 trials)");
     let mut quick = check_with_a_server();
     quick.manifest.quick = true;
-    assert_eq!(doubts_in_brief(&Report::of(&quick))[0], "a quick look");
+    assert_eq!(doubts_in_brief(&Report::of(&quick), &[])[0], "a quick look");
     let mut of_none = Report::of(&fixture::study("check", disks()));
     let says = "one thread, outstanding: 32 could not be compared with 16: not measured in the same block";
     of_none.verdicts = vec![Verdict::new(Level::Warning, "not_compared", says.to_owned())];
     assert_eq!(
-        doubts_in_brief(&of_none)[0],
+        doubts_in_brief(&of_none, &[])[0],
         "one thread, outstanding: 32 could not be compared with 16",
         "what a doubt is of is no doubt"
     );
     let fine = Report::of(&fixture::study("check", disks()));
-    assert_eq!(doubts_in_brief(&fine), Vec::<String>::new());
+    assert_eq!(doubts_in_brief(&fine, &[]), Vec::<String>::new());
 }
 
-/// The next step was the last figure of a threshold: "memory 192MiB over memory 256MiB: +2.15 % (−54.8 to +29.5 %)".
+/// The clause behind the last semicolon was taken for the next step: `next  1 operations that were due were never sent`.
 #[test]
-fn the_figures_of_an_undecided_threshold_are_no_next_step() {
-    let next_after = |rule: &str| {
+fn next_is_the_remedy_of_a_warning_and_no_other_part_of_its_sentence() {
+    let next_after = |verdict: Verdict| {
         let mut report = Report::of(&fixture::study("check", disks()));
-        let says =
-            "Whether it holds is not decided: A over B: +2 % (−5 to +9 %); C over D: +3 % (−5 to +9 %)";
-        report.verdicts = vec![Verdict::new(Level::Warning, rule, says.to_owned())];
+        report.verdicts = vec![verdict];
         Summary::of(&report).next.unwrap()
     };
-    let (next, of_another_rule) = (next_after(crate::comparison::THRESHOLD), next_after("steal"));
-    assert!(!next.contains('%') && of_another_rule.contains("C over D"), "{next} and {of_another_rule}");
+    let warning = || Verdict::new(Level::Warning, "steal", "a fact; 1 operation was never sent".to_owned());
+    assert!(!next_after(warning()).contains("never sent"), "{}", next_after(warning()));
+    let asks = warning().with_remedy("repeat when its host is quieter");
+    assert_eq!(asks.sentence, "a fact; 1 operation was never sent; repeat when its host is quieter");
+    assert_eq!(next_after(asks), "repeat when its host is quieter");
+}
+
+/// `trust  poor: one more warning` after the first doubt had been told as the answer: more than what?
+#[test]
+fn doubts_that_are_answers_are_neither_repeated_nor_counted_as_more() {
+    let mut study = fixture::study("disk", vec![Made::read("read").trial(1)]);
+    study.trials[0].trial.state = State::Failed;
+    study.trials[0].trial.reason = Some("the disk is gone".to_owned());
+    let mut report = Report::of(&study);
+    report.verdicts.retain(|verdict| verdict.rule == outcome::ENDED_EARLY);
+    let alone = Summary::of(&report);
+    assert!(alone.answers[0].contains("failed: the disk is gone"), "{alone:?}");
+    assert_eq!(alone.trust_words(), "poor: 1 of 1 trials failed");
+    let noisy = Verdict::new(Level::Warning, "noisy", "read: noisy".to_owned());
+    report.verdicts.extend([noisy.clone(), noisy]);
+    assert_eq!(Summary::of(&report).trust_words(), "poor: read: noisy; one more warning");
+}
+
+/// An invalid run told no figure at all.
+#[test]
+fn an_invalid_trial_tells_its_figure_and_that_it_does_not_count() {
+    let mut study = fixture::study("disk", vec![Made::read("read").rate(20_000.0, 50.0).trial(1)]);
+    study.trials[0].trial.state = State::Invalid;
+    study.trials[0].trial.reason = Some("client-limited: it stood still".to_owned());
+    let report = Report::of(&study);
+    let told = report.brief(Some(80), words).to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("read: 19,960 IOPS (invalid, does not count)"), "{told}");
+    assert!(told.contains("trust poor: read is invalid: client-limited: it stood still"), "{told}");
+    let headline = report.headline().sentence;
+    assert_eq!(headline, "read: 19,960 IOPS (invalid, does not count); 1 of 1 trials invalid; trust poor");
+}
+
+/// A threshold that failed was told twice, as the answer and as a doubt, and one that was not decided was not told at all.
+#[test]
+fn thresholds_are_results_and_no_doubts() {
+    let made = |number| Made::read("read").rate(20_000.0, 50.0).block(number).trial(number);
+    let mut study = fixture::study("disk", (1..=6).map(made).collect());
+    study.manifest.design = Some(record::Design {
+        blocks: 6,
+        order: record::Order::Repeats,
+        thresholds: ["iops >= 30000", "iops >= 1000", "p99_ms < 0.001"].map(|t| t.parse().unwrap()).to_vec(),
+        thresholds_only: true,
+        ..record::Design::default()
+    });
+    let report = Report::of(&study);
+    let summary = Summary::of(&report);
+    let of = |text: &str| {
+        let told: Vec<&String> = summary.answers.iter().filter(|answer| answer.contains(text)).collect();
+        assert_eq!(told.len(), 1, "{text} is told once: {summary:#?}");
+        told[0].clone()
+    };
+    assert!(of("iops >= 30000").starts_with("Threshold iops >= 30000 failed: "), "{summary:#?}");
+    assert!(of("iops >= 1000").starts_with("Threshold iops >= 1000 passed: "), "{summary:#?}");
+    assert!(of("p99_ms < 0.001").starts_with("Threshold p99_ms < 0.001 "), "{summary:#?}");
+    assert_eq!((summary.trust, summary.because.len()), (Trust::Good, 0), "{summary:#?}");
 }
 
 /// What a terminal of 80 columns and 24 lines shows without scrolling, whatever was measured.

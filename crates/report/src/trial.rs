@@ -281,6 +281,16 @@ impl Trial {
         self.shown().unaccounted(self)
     }
 
+    /// Whether its study asked for faults.
+    pub(crate) fn is_broken_on_purpose(&self) -> bool {
+        !self.beside.faults.is_empty()
+    }
+
+    /// Whether it was begun: whatever became of it, it is one of the trials that sentences count.
+    pub(crate) fn has_run(&self) -> bool {
+        !matches!(self.state, State::Skipped | State::Planned)
+    }
+
     /// Whether its figures may speak for the configuration.
     pub(crate) fn is_complete(&self) -> bool {
         self.state == State::Complete

@@ -360,7 +360,7 @@ fn a_pair_and_its_faults_are_what_can_be_done() {
         "`freeze` needs to be told for how long",
         "`switchover` needs another node",
         "would not be over",
-        "`pull` is no fault",
+        "unknown fault `pull`",
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }

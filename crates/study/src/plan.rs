@@ -14,7 +14,7 @@ use crate::expand::{self, Point};
 use crate::mistake::{Place, StudyErrors};
 use crate::order::{Entry, ordered, trial_seed};
 use crate::study::Study;
-use crate::target::{Target, WantedDatabase};
+use crate::target::{Pristine, Target, WantedDatabase};
 use crate::work::Work;
 
 /// The trials of a study.
@@ -196,6 +196,29 @@ impl Plan {
     #[must_use]
     pub fn duration(&self) -> Span {
         duration(self.trials.iter())
+    }
+
+    /// About how long each trial takes besides its phases, in seconds, with the load of its databases where it is the first that needs
+    /// that load.
+    #[must_use]
+    pub fn around_s(&self) -> Vec<f64> {
+        let mut loaded: Vec<(WantedDatabase, String)> = Vec::new();
+        let of = |trial: &Trial| {
+            let (around, content) = (trial.work.any().around(), trial.work.any().content());
+            let is_loaded_again = |database: &WantedDatabase| {
+                let server = database.server.as_ref();
+                server.is_some_and(|server| server.server.between_trials == Some(Pristine::Recreate))
+            };
+            let is_new = |database: &WantedDatabase| {
+                is_loaded_again(database)
+                    || !loaded.iter().any(|(known, what)| known.is_same(database) && *what == content)
+            };
+            let new: Vec<WantedDatabase> = trial.databases().into_iter().filter(is_new).collect();
+            let load_s = around.load_s * new.len() as f64;
+            loaded.extend(new.into_iter().map(|database| (database, content.clone())));
+            around.trial_s + load_s
+        };
+        self.trials.iter().map(of).collect()
     }
 
     /// The same if it ends at its first look; none where it is not looked at.

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use load::{JobError, Phases, Searched, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Phases, Searched, Span, TargetNeeds, Workload};
 use serde::{Deserialize, Serialize};
 
 /// Parameters of a workload as given, and what they come to.
@@ -164,6 +164,9 @@ pub trait AnyWork {
     /// What takes time besides its phases.
     fn besides(&self) -> Option<String>;
 
+    /// About how long a trial takes besides its phases.
+    fn around(&self) -> Around;
+
     /// Why it is left out on a database of this dialect.
     fn lacks(&self, dialect: &str) -> Option<String>;
 
@@ -242,6 +245,10 @@ impl<W: Known> AnyWork for Asked<W> {
 
     fn besides(&self) -> Option<String> {
         W::besides(&self.job)
+    }
+
+    fn around(&self) -> Around {
+        W::around(&self.job)
     }
 
     fn lacks(&self, dialect: &str) -> Option<String> {

@@ -287,7 +287,11 @@ impl Own {
 pub fn look(url: &Url, existing: Existing, instead: Option<Existing>) -> Result<(), Error> {
     match &url.0 {
         Address::Sqlite(path) | Address::DuckDb(path) if existing == Existing::AsItIs && !path.is_file() => {
-            Err(Error::NoDatabase(format!("{} is no file: give that of a database", path.display())))
+            let path = path.display();
+            Err(Error::NoDatabase(match std::fs::exists(path.to_string()) {
+                Ok(false) => format!("{path} does not exist. Use the path of an existing database file"),
+                Ok(true) | Err(_) => format!("{path} is not a file. Use the path of a database file"),
+            }))
         }
         _ if existing == Existing::AsItIs => Ok(()),
         Address::Sqlite(path) => file::look((Format::Sqlite, path), existing, instead),

@@ -38,7 +38,9 @@ pub(crate) use register::Register;
 pub(crate) use reporting::Reporting;
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
-pub(crate) use study::{Compare, GivenStudy, History, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study};
+pub(crate) use study::{
+    Compare, GivenStudy, History, HistoryForm, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study,
+};
 pub(crate) use tables::Tables;
 pub(crate) use verify_disk::Verify;
 
@@ -366,7 +368,7 @@ pub(crate) struct Format {
     pub(crate) json: bool,
 
     /// Print every table and sentence, not only the answer, and on a terminal of 80 columns or more rate and 99th percentile over time;
-    /// always with PRONY_DETAILS=true
+    /// always with PRONY_DETAILS=1
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 
@@ -401,7 +403,17 @@ impl Format {
 
     /// Whether tables are wanted, now or always. Not by clap, whose usage would name the option as if it had been given.
     pub(crate) fn wants_details(self) -> bool {
-        self.details || std::env::var_os(DETAILS).is_some_and(|value| value == "true")
+        let by_variable = || std::env::var_os(DETAILS).and_then(|value| yes_or_no(&value));
+        self.details || by_variable().unwrap_or(false)
+    }
+}
+
+/// What a variable of a flag says; none of a word that says neither.
+pub(crate) fn yes_or_no(value: &std::ffi::OsStr) -> Option<bool> {
+    match value.to_str()?.to_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Some(true),
+        "" | "0" | "false" | "no" | "off" => Some(false),
+        _ => None,
     }
 }
 

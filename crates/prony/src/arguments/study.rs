@@ -209,12 +209,13 @@ pub(crate) struct History {
 }
 
 /// Text, unless one of these is asked for.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct HistoryForm {
-    /// One HTML page with charts, which makes no request to anywhere
-    #[arg(long, help_heading = "Output")]
-    pub(crate) html: bool,
+    /// Write one HTML page with charts, which makes no request to anywhere, to a new file; - prints it in place of the tables. Without
+    /// FILE the page goes to --output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
 
     /// One JSON document
     #[arg(long, help_heading = "Output")]

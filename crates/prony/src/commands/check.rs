@@ -28,6 +28,13 @@ impl Asks for Check {
     /// The quick profile on the directory's disk, pages that are checked if that is asked for, then a historian and an order store on
     /// SQLite there, and on a server if one is asked for.
     fn study(&self) -> Result<Study, Failure> {
+        if std::fs::metadata(&self.path).is_ok_and(|found| !found.is_dir()) {
+            let path = self.path.display();
+            return Err(Failure::usage(anyhow::anyhow!(
+                "{path} is not a directory. Give a directory; prony creates its test files in it. To load a file or a device: \
+                 prony disk {path}"
+            )));
+        }
         let mut study = super::profile("quick", false)?;
         study.target.paths = vec![self.path.clone()];
         study.title = "Check".to_owned();

@@ -7,12 +7,16 @@ use record::StudyRecord;
 use report::{History, HistoryOutcome};
 use results::export;
 
-use crate::arguments::{self, Among};
+use crate::arguments::{self, Among, HistoryForm};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
+/// Stands for stdout.
+const STDOUT: &str = "-";
+
 pub(crate) fn run(arguments: &arguments::History) -> Result<Exit, Failure> {
-    if let Some(file) = &arguments.output {
+    let file = file(arguments)?;
+    if let Some(file) = file {
         // Known before anything is read.
         export::check(file)?;
     }
@@ -28,7 +32,7 @@ pub(crate) fn run(arguments: &arguments::History) -> Result<Exit, Failure> {
     let named: Vec<(String, &StudyRecord)> =
         studies.iter().map(|(name, study)| (name.clone(), study)).collect();
     let history = History::of(&named, baseline.as_deref(), arguments.smallest).map_err(Failure::usage)?;
-    show(arguments, &history)?;
+    show(&arguments.form, file, &history)?;
     Ok(match history.outcome() {
         HistoryOutcome::Passed => Exit::Pass,
         HistoryOutcome::Regressed => Exit::NotHeld,
@@ -36,15 +40,27 @@ pub(crate) fn run(arguments: &arguments::History) -> Result<Exit, Failure> {
     })
 }
 
-fn show(arguments: &arguments::History, history: &History) -> Result<(), Failure> {
-    let form = arguments.form;
+/// The file that is written, by either of its options; none of what is printed.
+fn file(arguments: &arguments::History) -> Result<Option<&Path>, Failure> {
+    let page = arguments.form.html.as_deref().filter(|file| *file != Path::new(STDOUT));
+    match (page, arguments.output.as_deref()) {
+        (Some(page), Some(output)) => Err(Failure::usage(anyhow!(
+            "--html {} and --output {} both name a file: use one of them",
+            page.display(),
+            output.display()
+        ))),
+        (page, output) => Ok(page.or(output)),
+    }
+}
+
+fn show(form: &HistoryForm, file: Option<&Path>, history: &History) -> Result<(), Failure> {
     let text = || match form {
-        _ if form.html => Some(history.html()),
+        _ if form.html.is_some() => Some(history.html()),
         _ if form.json => Some(history.json()),
         _ if form.csv => Some(history.csv()),
         _ => None,
     };
-    match (&arguments.output, text()) {
+    match (file, text()) {
         (Some(file), text) => {
             let text = text.unwrap_or_else(|| history.text(None).to_string());
             export::create(file, text.as_bytes())?;

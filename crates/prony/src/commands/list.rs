@@ -139,7 +139,7 @@ fn verdict(run: &Run) -> String {
     if parts.is_empty() { "not judged yet; prony report judges it".to_owned() } else { parts.join("; ") }
 }
 
-/// The sentence that stands first in its verdicts, as they were stored last.
+/// The headline, which stands first in its verdicts as they were stored last; of older runs the gravest sentence.
 fn gravest(run: &Run) -> Option<String> {
     let verdicts: Vec<Verdict> = serde_json::from_str(run.verdicts.as_ref()?).ok()?;
     verdicts.into_iter().next().map(|verdict| verdict.sentence)

@@ -61,8 +61,9 @@ fn json(study: &Study, plan: &Plan, gain: Option<Share>, survey: &Surveyed) -> s
         "targets": targets(plan),
         "notes": plan.notes,
         "search": search_rules(study, plan),
-        "search_s": search_rules(study, plan).map(|rules| search_times_s(&rules, plan.trials.len())),
+        "search_s": search_rules(study, plan).map(|rules| search_times_s(&rules, plan)),
         "duration_s": plan.duration().as_seconds(),
+        "takes_about_s": Takes::of(plan, survey).all_s(),
         "duration_at_least_s": plan.shortest_duration().map(|shortest| shortest.as_seconds()),
         "may_end_earlier": plan.stop != Stop::Never,
         "finds": findable(study, plan),
@@ -102,7 +103,7 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
     let mut lines = vec![format!("{}: {what} on {}", study.title, targets.join(", "))];
     lines.extend(found_elsewhere(plan));
     match search_rules(study, plan) {
-        Some(rules) => lines.extend(search_time(&rules, number)),
+        Some(rules) => lines.extend(search_time(&rules, plan)),
         None => lines.push(time(plan, survey)),
     }
     lines.extend(looks(study, plan));
@@ -137,17 +138,76 @@ fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
     given.map(|(when, command)| format!("{when} each trial a shell runs: {command}"))
 }
 
+/// Bytes of test files that are written per second.
+const FILLED_PER_S: f64 = 400e6;
+
+/// Seconds to begin a run and to write its report.
+const RUN_S: f64 = 1.0;
+
+/// How long a plan takes, in seconds, as far as that can be said beforehand.
+struct Takes {
+    /// Warm-ups, windows and pauses.
+    load_s: f64,
+    /// The same where it ends at its first look.
+    load_least_s: Option<f64>,
+    files_s: f64,
+    servers_s: f64,
+    /// To load databases, to drain, to count and to restore.
+    around_s: f64,
+}
+
+impl Takes {
+    fn of(plan: &Plan, survey: &Surveyed) -> Self {
+        Self {
+            load_s: plan.duration().as_seconds(),
+            load_least_s: plan.shortest_duration().map(|shortest| shortest.as_seconds()),
+            files_s: survey.fill_bytes() as f64 / FILLED_PER_S,
+            servers_s: servers_s(plan),
+            around_s: plan.around_s().iter().fold(RUN_S, |sum, seconds| sum + seconds),
+        }
+    }
+
+    fn besides_s(&self) -> f64 {
+        self.files_s + self.servers_s + self.around_s
+    }
+
+    fn all_s(&self) -> f64 {
+        self.load_s + self.besides_s()
+    }
+}
+
+/// What is less is not told apart.
+const TOLD_S: f64 = 0.5;
+
+/// `takes about 39 s: 25 s of load, about 3 s for test files, about 11 s to prepare, drain and count`.
 fn time(plan: &Plan, survey: &Surveyed) -> String {
-    let duration = report::format::duration;
-    let upto = match (&plan.stop, plan.shortest_duration()) {
-        (_, Some(shortest)) => format!("at least {} and at most ", duration(shortest.as_seconds())),
-        (Stop::Never, None) => String::new(),
-        (Stop::PastLatency(_) | Stop::WhenSteady | Stop::WhenSettled, None) => "at most ".to_owned(),
+    let duration =
+        |seconds: f64| report::format::duration(if seconds < 1.0 { seconds } else { seconds.round() });
+    let takes = Takes::of(plan, survey);
+    let all = match (&plan.stop, takes.load_least_s) {
+        (_, Some(least_s)) => {
+            let share = least_s / takes.load_s;
+            let least_s = least_s + takes.files_s + takes.servers_s + takes.around_s * share;
+            format!("about {} to {}", duration(least_s), duration(takes.all_s()))
+        }
+        (Stop::Never, None) => format!("about {}", duration(takes.all_s())),
+        (Stop::PastLatency(_) | Stop::WhenSteady | Stop::WhenSettled, None) => {
+            format!("up to about {}", duration(takes.all_s()))
+        }
     };
-    let duration = duration(plan.duration().as_seconds());
-    let files = if survey.fill_bytes() > 0 { ", and the time to write the test files" } else { "" };
-    let besides: String = besides(plan).into_iter().map(|words| format!(", and the time {words}")).collect();
-    format!("takes {upto}{duration}{files}{besides}{}", servers_time(plan))
+    let besides = besides(plan);
+    let around = match besides.as_slice() {
+        [] => String::new(),
+        all => format!(" ({})", all.join("; ")),
+    };
+    let parts = [
+        (takes.files_s, "for test files".to_owned()),
+        (takes.servers_s, "to start servers and to prove their limits".to_owned()),
+        (takes.around_s, format!("to prepare, drain and count{around}")),
+    ];
+    let told = parts.iter().filter(|(seconds, _)| *seconds >= TOLD_S);
+    let told: String = told.map(|(seconds, what)| format!(", about {} {what}", duration(*seconds))).collect();
+    format!("takes {all}: {} of load{told}", report::format::duration(takes.load_s))
 }
 
 /// `to load 1000 messages`: what takes time besides, and no phase has.
@@ -167,18 +227,6 @@ fn servers_s(plan: &Plan) -> f64 {
     runner::preparation_s(plan).iter().fold(0.0, |sum, seconds| sum + seconds)
 }
 
-/// `, and about 12 s to start servers and to prove their limits`; nothing without servers.
-fn servers_time(plan: &Plan) -> String {
-    let servers_s = servers_s(plan);
-    if servers_s == 0.0 {
-        return String::new();
-    }
-    format!(
-        ", and about {} to start servers and to prove their limits",
-        report::format::duration(servers_s.ceil())
-    )
-}
-
 /// When a study ends that ends once all is settled.
 fn looks(study: &Study, plan: &Plan) -> Option<String> {
     let first = LOOKS.start();
@@ -194,23 +242,24 @@ fn looks(study: &Study, plan: &Plan) -> Option<String> {
 const FASTER: f64 = 100.0;
 
 /// Time that the searches of a plan take, in seconds: where the first rate is held and its double is not, where a hundred times
-/// as much is, and at most.
-fn search_times_s(rules: &SearchRules, searches: usize) -> [f64; 3] {
+/// as much is, and of the most steps that there may be.
+fn search_times_s(rules: &SearchRules, plan: &Plan) -> [f64; 3] {
     let [slow, fast] = [1.0, FASTER].map(|times| rules.time_on_s(times * rules.start_per_s));
-    [slow, fast, rules.time_at_most_s()].map(|time_s| time_s * searches as f64)
+    let searches = plan.trials.len() as f64;
+    [slow, fast, rules.time_at_most_s()].map(|time_s| time_s * searches + servers_s(plan))
 }
 
-fn search_time(rules: &SearchRules, searches: usize) -> Vec<String> {
+fn search_time(rules: &SearchRules, plan: &Plan) -> Vec<String> {
     let duration = report::format::duration;
     let figure = |times: f64| report::format::figure(times * rules.start_per_s);
-    let [slow, fast, most] = search_times_s(rules, searches).map(duration);
+    let [slow, fast, most] = search_times_s(rules, plan).map(|seconds| duration(seconds.round()));
     let confirmations = match rules.confirmations_of {
         of if of > rules.confirmations => format!("{} of {of}", rules.confirmations),
         _ => rules.confirmations.to_string(),
     };
     let mut lines = vec![
         format!(
-            "takes about {slow} if {} records/s are held, {fast} if {} are, and at most {most}",
+            "takes about {slow} if {} records/s are held, {fast} if {} are, and up to about {most}",
             figure(1.0),
             figure(FASTER)
         ),

@@ -109,11 +109,15 @@ fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
+/// Likeness from which on a name is suggested: that of a slip or two in it.
+const LIKELY: f64 = 0.85;
+
 fn unknown(name: &str) -> anyhow::Error {
     let likeness = |study: &ReadyStudy| strsim::jaro_winkler(study.name, name);
     let nearest = ReadyStudy::all().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    let nearest = nearest.map_or("", |study| study.name);
-    anyhow!("there is no file and no ready study {name}; did you mean {nearest}? prony study list names them")
+    let nearest = nearest.filter(|study| likeness(study) >= LIKELY);
+    let meant = nearest.map_or_else(String::new, |study| format!(" Did you mean {}?", study.name));
+    anyhow!("there is no file and no ready study {name}.{meant} For all names: prony study list")
 }
 
 /// A value as a study file would spell it; what is none there is a text, so that `5s` needs no quotes.

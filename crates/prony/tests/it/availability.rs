@@ -359,7 +359,7 @@ fn what_cannot_be_broken_is_refused_before_anything_is_started() {
         ("freeze by 1s for 1s at 1s", "has no measure"),
         ("kill at 1h", "would not be over when the load ends"),
         ("kill of standby at 1s", "names a node of several"),
-        ("pull-cable at 1s", "is no fault"),
+        ("pull-cable at 1s", "unknown fault `pull-cable`"),
     ] {
         let refused = bench.run(&[&REGISTER[..], &["--fault", fault]].concat()).ended_with(2).stderr;
         assert!(refused.contains(told), "{fault}: {refused}");

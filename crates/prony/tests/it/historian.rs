@@ -293,12 +293,13 @@ fn a_plan_of_a_recording_or_a_plc_tells_their_own_length_and_rate() {
         bench.run(&arguments).ended_with(0).stdout
     };
     let told = plan(&["--source", "csv:plant.csv", "--speed", "10"]);
-    for text in ["takes 10 s", "writes 404 rows into h.db", "40.4/s"] {
+    for text in ["takes about 12 s: 10 s of load", "writes 404 rows into h.db", "40.4/s"] {
         assert!(told.contains(text), "{text}: {told}");
     }
     let modbus = ["--source", "modbus://127.0.0.1:1", "--tags", "500", "--poll-interval", "500ms"];
     let told = plan(&modbus);
-    for text in ["takes 2 min", "writes at most 120,000 rows into h.db", "≤ 1000/s"] {
+    for text in ["takes about 2 min 2 s: 2 min of load", "writes at most 120,000 rows into h.db", "≤ 1000/s"]
+    {
         assert!(told.contains(text), "{text}: {told}");
     }
     let reused = plan(&["--rate", "10", "--reuse"]);

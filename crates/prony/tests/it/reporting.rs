@@ -54,7 +54,7 @@ fn a_plan_says_what_takes_time_besides_to_programs_too() {
     let besides = "to load 20000 messages where they are not there yet";
     assert_eq!(json["besides"], serde_json::json!([besides]), "once, of two trials");
     assert!(json["servers_s"].as_f64().unwrap().is_sign_positive(), "{}", json["servers_s"]);
-    assert!(plan(&[]).stdout.contains(&format!(", and the time {besides}")));
+    assert!(plan(&[]).stdout.contains(&format!("to prepare, drain and count ({besides})")));
 }
 
 #[test]

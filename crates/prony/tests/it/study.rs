@@ -126,7 +126,7 @@ fn a_plan_tells_trials_time_and_bytes_and_touches_nothing() {
     let plan = bench.run(&["study", "plan", "study.toml"]).ended_with(0).stdout;
     for text in [
         "42 trials on nowhere",
-        "takes 42 min 42 s",
+        ": 42 min 42 s of load",
         "writes nothing",
         "the reference once more",
         "5 more rounds",

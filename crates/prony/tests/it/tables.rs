@@ -42,7 +42,7 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
         "5 tables of up to 3,000 rows, one after the other, into prony-tables.sqlite, which is removed",
     );
     let ran = ran.says(
-        "and the time to load 3000 rows and for the operations on all of them, each trial anew, and to kill",
+        "to prepare, drain and count (to load 3000 rows and for the operations on all of them, each trial anew, and to kill",
     );
     let report = ran.json();
     let mut trials = ended(&report);

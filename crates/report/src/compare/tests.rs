@@ -496,7 +496,7 @@ fn a_page_draws_large_changes_as_factors_and_says_so() {
         text.contains("right of the line, at 1 ×") && text.contains("gain as a factor (logarithmic)"),
         "{text}"
     );
-    assert!(text.contains(" × less"), "{text}");
+    assert!(text.contains("0.125 × as much"), "{text}");
 }
 
 #[test]

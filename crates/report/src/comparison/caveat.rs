@@ -22,12 +22,14 @@ pub(crate) fn all(report: &Report, comparison: &StudyComparison) -> Vec<Verdict>
     let blocks = comparison.blocks.len();
     if blocks < stats::BLOCKS_MIN {
         let sentence = format!(
-            "Descriptive only: {} of each combination{}; a verdict takes at least {} blocks",
+            "Descriptive only: {} of each combination{}",
             counted(blocks, "block", "blocks"),
             few_blocks(blocks),
-            stats::BLOCKS_MIN
         );
-        verdicts.push(Verdict::new(Level::Warning, "descriptive", sentence));
+        let verdict = Verdict::new(Level::Warning, "descriptive", sentence);
+        verdicts.push(
+            verdict.with_remedy(format!("measure at least {} blocks for a verdict", stats::BLOCKS_MIN)),
+        );
     }
     verdicts.extend(comparison.looks.as_ref().map(looks::StudyLooks::verdict));
     verdicts.extend(order(comparison.order));
@@ -80,20 +82,23 @@ fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
 }
 
 fn order(order: Order) -> Option<Verdict> {
-    let (level, sentence) = match order {
-        Order::Blocks | Order::Repeats => return None,
-        Order::Abba => (
+    let of = |level: Level, sentence: &str| Verdict::new(level, "order", sentence.to_owned());
+    match order {
+        Order::Blocks | Order::Repeats => None,
+        Order::Abba => Some(of(
             Level::Note,
             "The order was ABBA: as given, and the other way round in every second block; a steady drift cancels out over \
              pairs of blocks, other drift does not",
-        ),
-        Order::Given => (
-            Level::Warning,
-            "The trials of each block ran in the order given: a steady drift is not cancelled, and what a trial leaves \
-             behind always meets the same next one; measure again with order = \"blocks\"",
-        ),
-    };
-    Some(Verdict::new(level, "order", sentence.to_owned()))
+        )),
+        Order::Given => {
+            let verdict = of(
+                Level::Warning,
+                "The trials of each block ran in the order given: a steady drift is not cancelled, and what a trial leaves \
+                 behind always meets the same next one",
+            );
+            Some(verdict.with_remedy("measure again with order = \"blocks\""))
+        }
+    }
 }
 
 /// How far the reference repeats itself, and what could be found.
@@ -145,9 +150,9 @@ fn correlated(comparison: &StudyComparison) -> Option<Verdict> {
     let serial = comparison.scatter.serial.filter(stats::Serial::is_shown)?;
     let sentence = format!(
         "Blocks resemble the ones before them (their gains correlate by {:.1} from one block to the next), so that the intervals \
-         of the gains are too narrow and a verdict may be chance; longer trials or a cool_down between them make blocks \
-         independent",
+         of the gains are too narrow and a verdict may be chance",
         serial.correlation
     );
-    Some(Verdict::new(Level::Warning, "blocks_correlated", sentence))
+    let verdict = Verdict::new(Level::Warning, "blocks_correlated", sentence);
+    Some(verdict.with_remedy("make trials longer, or rest between them with a cool_down"))
 }

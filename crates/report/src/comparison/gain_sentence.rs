@@ -36,14 +36,14 @@ impl Compared<'_> {
         self.gain.change().map(|change| change.says()).unwrap_or_default()
     }
 
-    /// The change with its reference: `gains 96 % (+91 to +101 %) over the single disk`.
+    /// The change with its reference and its metric: `gains 96 % (+91 to +101 %) over the single disk in I/Os a second`.
     fn against(&self, metric: &ComparedMetric, reference: &str) -> String {
-        let change = self.change();
+        let (change, says) = (self.change(), metric.says);
         match change.split(' ').next() {
-            Some("gains") => format!("{change} over {reference}"),
-            Some("loses") => format!("{change} against {reference}"),
-            Some("gives") => format!("{change} {} {reference}", joint(&change)),
-            _ => format!("{} {change} {} with {reference}", metric.says, joint(&change)),
+            Some("gains") => format!("{change} over {reference} in {says}"),
+            Some("loses") => format!("{change} against {reference} in {says}"),
+            Some("gives") => format!("{change} {} {reference} in {says}", joint(&change)),
+            _ => format!("{says} {change} {} with {reference}", joint(&change)),
         }
     }
 
@@ -234,7 +234,7 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
     let mut verdicts = Vec::new();
     if let Some((best, others)) = better.split_first() {
         verdicts.push(verdict(best_level(metric, axis, *best), *best));
-        let lead = lead(axis, &format!("also better than {}", axis.reference));
+        let lead = lead(axis, &format!("also better than {} in {}", axis.reference, metric.says));
         verdicts.extend(group(&lead, others));
     } else if all.iter().any(|one| one.verdict().is_some_and(|v| v != Comparison::Descriptive)) {
         let reference = &comparison.points[all[0].gain.reference];
@@ -245,18 +245,21 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
         verdicts.push(Verdict::new(Level::Finding, "gain", sentence));
     }
     let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
-    let reference = axis.reference;
+    let (reference, says) = (axis.reference, metric.says);
     let others = [
-        (Some(Comparison::Worse), format!("worse than {reference}")),
-        (Some(Comparison::Equivalent), format!("equivalent to {reference}, within ±{limit}")),
-        (Some(Comparison::Small), format!("small against {reference}, less than {limit} as estimated")),
-        (Some(Comparison::WithinNoise), format!("within noise of {reference}")),
+        (Some(Comparison::Worse), format!("worse than {reference} in {says}")),
+        (Some(Comparison::Equivalent), format!("equivalent to {reference} in {says}, within ±{limit}")),
+        (
+            Some(Comparison::Small),
+            format!("small against {reference} in {says}, less than {limit} as estimated"),
+        ),
+        (Some(Comparison::WithinNoise), format!("within noise of {reference} in {says}")),
         (
             Some(Comparison::NotResolvable),
-            format!("not resolvable here against {reference}, where {limit} matters"),
+            format!("not resolvable here against {reference} in {says}, where {limit} matters"),
         ),
-        (Some(Comparison::Descriptive), format!("against {reference}, descriptive only")),
-        (None, format!("against {reference}, descriptive only")),
+        (Some(Comparison::Descriptive), format!("{says} against {reference}, descriptive only")),
+        (None, format!("{says} against {reference}, descriptive only")),
     ];
     let others = others.iter().map(|(wanted, says)| group(&lead(axis, says), &of(*wanted)));
     verdicts.extend(others.flatten());
@@ -360,11 +363,12 @@ pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Op
     let one_reference = axis.series.iter().all(|series| series.reference == axis.reference);
     let reference = if one_reference { axis.reference.as_str() } else { "the reference" };
     let sentence = format!(
-        "{}: over all {} settings of the others, {} comparisons with {}: {}; from {} at {} to {} at {}",
+        "{}: over all {} settings of the others, {} comparisons with {} in {}: {}; from {} at {} to {} at {}",
         axis_words(&axis.name),
         axis.series.len(),
         all.len(),
         reference,
+        comparison.metric.says,
         counts.join(", "),
         least.signed(),
         least.point.label,

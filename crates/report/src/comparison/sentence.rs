@@ -46,7 +46,8 @@ fn no_shape(notes: &[Verdict]) -> Option<Verdict> {
 /// Rates that were set and not held: what a level gains there is of what was written, and not of what was offered.
 fn not_held(report: &Report) -> Option<Verdict> {
     let failed = |trial: &Trial| {
-        let judged = trial.shown().judged(trial).filter(|_| trial.search.is_none());
+        let is_asked = trial.search.is_none() && !trial.is_broken_on_purpose();
+        let judged = trial.shown().judged(trial).filter(|_| is_asked);
         judged.is_some_and(|judged| judged.held == Some(false))
     };
     Doubt::plain(Level::Warning, "not_held", &report.trials, failed).verdict(format::per_cent, |_| {
@@ -95,6 +96,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     let points = &comparison.points;
     let figures: Vec<&[Option<f64>]> = points.iter().map(|point| point.values.by_block.as_slice()).collect();
     let of_several = format!("of {} combinations", points.len());
+    let says = comparison.metric.says;
     let with_value = |index: usize| {
         let of_value = value(&comparison.metric, &points[index])?;
         Some(format!("{} with {of_value}", points[index].label))
@@ -105,7 +107,10 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
             let (ahead, next) = (ahead(&over_next, comparison.metric.better), &points[next].label);
             (
                 best,
-                format!("The best {of_several} is {}, {ahead} ahead of the next, {next}", with_value(best)?),
+                format!(
+                    "The best {of_several} in {says} is {}, {ahead} ahead of the next, {next}",
+                    with_value(best)?
+                ),
             )
         }
         Best::NotApart(all) => {
@@ -115,7 +120,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
             (
                 all[0],
                 format!(
-                    "Which {of_several} is the best is not settled: {best} cannot be told apart from {others}"
+                    "Which {of_several} is the best in {says} is not settled: {best} cannot be told apart from {others}"
                 ),
             )
         }
@@ -126,7 +131,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
             (
                 best,
                 format!(
-                    "The {which} mean {of_several} is that of {best_value}; to name a best one takes {needed} blocks"
+                    "The {which} mean of {says} {of_several} is that of {best_value}; to name a best one takes {needed} blocks"
                 ),
             )
         }

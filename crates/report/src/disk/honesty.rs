@@ -5,7 +5,7 @@
 use record::{CacheMode, Device, DiskSetup};
 
 use crate::disk::sign::{self, Write};
-use crate::disk::storage::Storage;
+use crate::disk::storage::{FDATASYNC, O_DSYNC, Storage};
 use crate::format;
 use crate::report::Report;
 use crate::section::Block;
@@ -56,25 +56,73 @@ enum Judgement {
     FlushIsFree { cost: Cost, times: f64 },
     /// As fast as without a flush; the kernel sends none, for the device says that it has no volatile cache.
     NothingToFlush { times: f64 },
-    /// As long as it must take.
+    /// As long as this medium must take.
     AsItMust,
+    /// Longer than without a flush, on a medium of which nothing is known.
+    UnknownMedium { times: f64 },
 }
 
-/// What it comes to in a sentence, for the first screen.
-pub(super) fn answer(report: &Report) -> Option<String> {
-    let (storage, costs) = measured(report)?;
-    Some(words(&judged(&storage, &costs, device(report))))
+/// Ways to make a write durable whose times are further apart did not wait for the same.
+const APART_TIMES: f64 = 2.0;
+
+/// Both ways, where their times are too far apart.
+#[derive(Clone, Debug, PartialEq)]
+struct Disagreement {
+    fast: Cost,
+    slow: Cost,
+}
+
+impl Disagreement {
+    fn of(costs: &[Cost]) -> Option<Self> {
+        let of = |way: Way| costs.iter().find(|cost| cost.way == way).cloned();
+        let (one, other) = (of(Way::Dsync)?, of(Way::Fdatasync)?);
+        let (fast, slow) = if one.mean_us <= other.mean_us { (one, other) } else { (other, one) };
+        (slow.mean_us > APART_TIMES * fast.mean_us).then_some(Self { fast, slow })
+    }
+
+    fn words(&self) -> String {
+        let Self { fast, slow } = self;
+        let name = |cost: &Cost| if cost.way == Way::Fdatasync { FDATASYNC } else { O_DSYNC };
+        format!(
+            "Flushes disagree: {} takes {} and {} {} ({:.1} times as long), though both must wait until the write is on stable \
+             storage. Repeat the test on an idle machine; until they agree, neither figure proves a flush",
+            name(fast),
+            format::latency(fast.mean_us),
+            name(slow),
+            format::latency(slow.mean_us),
+            slow.mean_us / fast.mean_us
+        )
+    }
+}
+
+/// Whether the run asks for it.
+pub(super) fn is_asked(report: &Report) -> bool {
+    report.profile.as_deref() == Some(PROFILE)
+}
+
+/// What it comes to, for the first screen.
+pub(super) fn answers(report: &Report) -> Vec<String> {
+    measured(report).map(|(storage, costs)| sentences(&storage, &costs, device(report))).unwrap_or_default()
+}
+
+/// Whether both ways agree, and what follows from their times. Where they disagree, nothing speaks for the medium.
+fn sentences(storage: &Storage, costs: &[Cost], device: Option<&Device>) -> Vec<String> {
+    let disagreement = Disagreement::of(costs).filter(|_| storage.below.stands_for.is_none());
+    let judgement = judged(storage, costs, device);
+    let is_in_favour = matches!(judgement, Judgement::AsItMust | Judgement::UnknownMedium { .. });
+    let words = (disagreement.is_none() || !is_in_favour).then(|| words(&judgement));
+    disagreement.iter().map(Disagreement::words).chain(words).collect()
 }
 
 /// What was found; nothing where it was not asked for or too little was measured.
 pub(super) fn all(report: &Report) -> Vec<Verdict> {
     let Some((storage, costs)) = measured(report) else { return Vec::new() };
     let device = device(report);
-    let judgement = judged(&storage, &costs, device);
     let trials: Vec<u32> = costs.iter().map(|cost| cost.trial).collect();
     let verdict =
         |sentence| Verdict { trials: trials.clone(), ..Verdict::new(Level::Finding, HONESTY, sentence) };
-    vec![verdict(words(&judgement)), verdict(evidence(&costs, device))]
+    let sentences = sentences(&storage, &costs, device);
+    sentences.into_iter().chain([evidence(&costs, device)]).map(verdict).collect()
 }
 
 /// The tests with what each kind of write costs.
@@ -101,7 +149,7 @@ pub(super) fn table(report: &Report) -> Option<Block> {
 
 /// None where this was not asked for, and where plain or durable writes were not measured.
 fn measured(report: &Report) -> Option<(Storage, Vec<Cost>)> {
-    if report.profile.as_deref() != Some(PROFILE) {
+    if !is_asked(report) {
         return None;
     }
     let costs: Vec<Cost> = report.disks().filter(|trial| trial.is_complete()).filter_map(cost).collect();
@@ -172,8 +220,20 @@ fn judged(storage: &Storage, costs: &[Cost], device: Option<&Device>) -> Judgeme
     match times <= FREE_TIMES {
         true if sends_none => Judgement::NothingToFlush { times },
         true => Judgement::FlushIsFree { cost: cost.clone(), times },
-        false => Judgement::AsItMust,
+        false if is_medium_known(storage, device) => Judgement::AsItMust,
+        false => Judgement::UnknownMedium { times },
     }
+}
+
+/// Interfaces of which the kernel knows whether the drive turns. What a hypervisor shows as a disk may be anything.
+const OF_DRIVES: [&str; 5] = ["sata", "sas", "usb", "scsi", "nvme"];
+
+fn is_medium_known(storage: &Storage, device: Option<&Device>) -> bool {
+    let tells = device.is_some_and(|device| {
+        let is_drive = |interface: &String| OF_DRIVES.iter().any(|of| interface.starts_with(of));
+        device.rotational.known().is_some() && device.interface.known().is_some_and(is_drive)
+    });
+    tells || storage.below.turns
 }
 
 fn words(judgement: &Judgement) -> String {
@@ -196,6 +256,10 @@ fn words(judgement: &Judgement) -> String {
         Judgement::NothingToFlush { times } => format!(
             "Flushes: none are sent, for the device says that it has no volatile cache (write through); a durable write takes \
              {times:.2} times as long as another. That is its word and no proof; a verify with a journal tries it"
+        ),
+        Judgement::UnknownMedium { times } => format!(
+            "Flushes: no sign of a write cache that answers instead of the medium: a durable write takes at least {times:.1} times as \
+             long as another. The medium is unknown, so whether that is long enough for it is unknown too"
         ),
         Judgement::AsItMust => "Flushes: no sign of a write cache that answers in place of the medium: durable writes take no less than \
              such a medium needs, and longer than others"
@@ -245,8 +309,7 @@ mod tests {
         let environment = fixture::study(PROFILE, Vec::new()).environment.unwrap();
         let mut device = environment.volumes.values().next().unwrap().device.known().unwrap().clone();
         device.write_cache = Reading::Known(write_cache.to_owned());
-        let judgement = judged(storage, &costs, Some(&device));
-        words(&judgement)
+        sentences(storage, &costs, Some(&device)).join("\n")
     }
 
     #[test]
@@ -281,7 +344,7 @@ mod tests {
         // One of the ways is enough.
         let half = told(&flash, [900.0, 33.0, 880.0, 25.0], "write back");
         assert!(
-            half.starts_with("Flushes: evidence of a write cache")
+            half.contains("\nFlushes: evidence of a write cache")
                 && half.contains("“Fdatasync” takes 33.0 µs"),
             "{half}"
         );
@@ -294,6 +357,43 @@ mod tests {
         );
         let none = told(&flash, even, "write through");
         assert!(none.contains("none are sent"), "{none}");
+    }
+
+    /// fdatasync took 540 µs and O_DSYNC 5.02 ms, and that was "no sign of a write cache".
+    #[test]
+    fn ways_that_disagree_by_more_than_twice_are_told_and_speak_for_nothing() {
+        let flash = samples::sata_ssd();
+        let apart = told(&flash, [5_020.0, 540.0, 4_900.0, 40.0], "write back");
+        assert!(
+            apart.starts_with(
+                "Flushes disagree: fdatasync takes 540 µs and O_DSYNC 5.02 ms (9.3 times as long)"
+            ) && !apart.contains("no sign"),
+            "{apart}"
+        );
+        let other_way = told(&flash, [540.0, 5_020.0, 530.0, 40.0], "write back");
+        assert!(other_way.contains("O_DSYNC takes 540 µs and fdatasync 5.02 ms"), "{other_way}");
+        let near = told(&flash, [900.0, 1_790.0, 880.0, 40.0], "write back");
+        assert!(near.starts_with("Flushes: no sign"), "{near}");
+    }
+
+    /// It was "no less than such a medium needs" of a virtual disk, of which nobody knows what it is.
+    #[test]
+    fn an_unknown_medium_is_compared_with_nothing() {
+        let costs = [(Way::Dsync, 900.0), (Way::Fdatasync, 950.0), (Way::Plain, 40.0)]
+            .map(|(way, mean_us)| Cost { way, name: format!("{way:?}"), trial: 1, mean_us, p99_us: None });
+        let environment = fixture::study(PROFILE, Vec::new()).environment.unwrap();
+        let mut device = environment.volumes.values().next().unwrap().device.known().unwrap().clone();
+        let mut told = |interface: &str| {
+            device.interface = Reading::Known(interface.to_owned());
+            sentences(&samples::sata_ssd(), &costs, Some(&device)).join("\n")
+        };
+        let (virtual_disk, drive) = (told("virtio"), told("nvme"));
+        assert!(
+            virtual_disk.contains("The medium is unknown") && !virtual_disk.contains("such a medium"),
+            "{virtual_disk}"
+        );
+        assert!(virtual_disk.contains("at least 22.5 times as long"), "{virtual_disk}");
+        assert!(drive.contains("no less than such a medium needs"), "{drive}");
     }
 
     #[test]

@@ -48,10 +48,13 @@ fn file_in_memory(report: &Report) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "file_in_memory", &report.trials, small).verdict(count, |file| {
         format!(
             "a file of {file} was read or written through the file cache of a machine with {} of memory, which may \
-             have answered; measure with direct I/O, or with a file of at least {}",
+             have answered",
             format::bytes(memory),
-            format::bytes(memory.saturating_mul(2)),
         )
+    })
+    .map(|verdict| {
+        let least = format::bytes(memory.saturating_mul(2));
+        verdict.with_remedy(format!("measure with direct I/O, or with a file of at least {least}"))
     })
 }
 
@@ -63,9 +66,9 @@ fn never_written(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "never_written", trials, holes).verdict(count, |bytes| {
         format!(
             "{bytes} of the region that was read were never written, and what was never written is answered without \
-             the medium; let the file be filled before it is read"
+             the medium"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("let the file be filled before it is read"))
 }
 
 fn written_by_others(trials: &[Trial]) -> Option<Verdict> {
@@ -153,25 +156,27 @@ fn above_interface(report: &Report, devices: &[&Device]) -> Option<Verdict> {
     let names: Vec<String> = devices.iter().map(|device| interface(device)).collect();
     let together = if devices.len() > 1 { " together" } else { "" };
     let mb_per_s = |value: f64| format!("{} MB/s", format::figure(value));
-    Doubt::with_figure(Level::Warning, "above_interface", &report.trials, faster).verdict(mb_per_s, |rate| {
-        format!(
-            "{rate} is more than the {} can carry{together} ({}); something before the device answered; measure with \
-             direct I/O and a larger file",
-            names.join(" and the "),
-            mb_per_s(most),
-        )
-    })
+    Doubt::with_figure(Level::Warning, "above_interface", &report.trials, faster)
+        .verdict(mb_per_s, |rate| {
+            format!(
+                "{rate} is more than the {} can carry{together} ({}); something before the device answered",
+                names.join(" and the "),
+                mb_per_s(most),
+            )
+        })
+        .map(|verdict| verdict.with_remedy("measure with direct I/O and a larger file"))
 }
 
 fn compressible(trials: &[Trial]) -> Option<Verdict> {
     let share =
         |trial: &Trial| io(trial).map(|disk| disk.compressible_per_cent / 100.0).filter(|&share| share > 0.0);
-    Doubt::with_figure(Level::Warning, "compressible", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "{share} of each block compresses; storage that compresses answers such data at a false speed; leave the \
-             fill incompressible unless your data is like this"
-        )
-    })
+    Doubt::with_figure(Level::Warning, "compressible", trials, share)
+        .verdict(format::per_cent, |share| {
+            format!(
+                "{share} of each block compresses; storage that compresses answers such data at a false speed"
+            )
+        })
+        .map(|verdict| verdict.with_remedy("leave the fill incompressible unless your data is like this"))
 }
 
 fn duplicate(trials: &[Trial]) -> Option<Verdict> {
@@ -179,10 +184,9 @@ fn duplicate(trials: &[Trial]) -> Option<Verdict> {
         |trial: &Trial| io(trial).map(|disk| disk.duplicate_per_cent / 100.0).filter(|&share| share > 0.0);
     Doubt::with_figure(Level::Warning, "duplicate", trials, share).verdict(format::per_cent, |share| {
         format!(
-            "{share} of the blocks are duplicates; storage that deduplicates answers such data at a false speed; \
-             leave all blocks unique unless your data is like this"
+            "{share} of the blocks are duplicates; storage that deduplicates answers such data at a false speed"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("leave all blocks unique unless your data is like this"))
 }
 
 /// A database waits until a commit is stable; writes that did not wait say nothing of that.

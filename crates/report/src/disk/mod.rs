@@ -204,7 +204,7 @@ impl Shown for Disk {
 
     fn answers(&self, report: &Report) -> Vec<String> {
         let verified = report.trials.iter().filter_map(|trial| verified::answer(report, trial));
-        honesty::answer(report).into_iter().chain(plain::answers(report)).chain(verified).collect()
+        honesty::answers(report).into_iter().chain(plain::answers(report)).chain(verified).collect()
     }
 
     fn bottom_line(&self, report: &Report, trust: Trust) -> Vec<String> {

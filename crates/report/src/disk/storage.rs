@@ -35,6 +35,9 @@ pub(super) struct Storage {
     pub(super) pages: Option<Test>,
     pub(super) writes: Option<Test>,
     pub(super) scan: Option<Test>,
+    /// Kinds whose first test left no figure that counts. A later test of the same kind has another block size, and does not
+    /// stand for it.
+    pub(super) unknown: Vec<Kind>,
     /// All tests, these among them, in their order.
     pub(super) tests: Vec<Test>,
     pub(super) below: Below,
@@ -45,6 +48,8 @@ pub(super) struct Storage {
 pub(super) struct Test {
     pub(super) name: String,
     pub(super) kind: Kind,
+    /// How its writes are made durable.
+    pub(super) durable_by: Option<&'static str>,
     /// Share (0–100) of its I/Os that are reads.
     pub(super) read_per_cent: f64,
     pub(super) block_bytes: u64,
@@ -84,9 +89,26 @@ impl Storage {
         if together || disks.len() < TESTS_LEAST {
             return None;
         }
-        let tests = disks.iter().filter_map(|disk| test(disk, &report.trials)).collect();
+        let tests: Vec<Test> = disks.iter().filter_map(|disk| test(disk, &report.trials)).collect();
         let below = report.disks().find_map(|trial| Some(below(medium::storage(report, trial)?)));
-        Some(Self::of_tests(tests, below.unwrap_or_default()))
+        let unknown = unknown(report, &tests);
+        let storage = Self::of_tests(tests, below.unwrap_or_default());
+        Some(storage.without(unknown))
+    }
+
+    /// The same where nothing is known of these kinds.
+    pub(super) fn without(mut self, unknown: Vec<Kind>) -> Self {
+        for kind in &unknown {
+            match kind {
+                Kind::Commit => self.commit = None,
+                Kind::Page => self.page = None,
+                Kind::Pages => self.pages = None,
+                Kind::Writes => self.writes = None,
+                Kind::Scan => self.scan = None,
+                Kind::Other => {}
+            }
+        }
+        Self { unknown, ..self }
     }
 
     pub(super) fn of_tests(tests: Vec<Test>, below: Below) -> Self {
@@ -97,10 +119,25 @@ impl Storage {
             pages: first(Kind::Pages),
             writes: first(Kind::Writes),
             scan: first(Kind::Scan),
+            unknown: Vec::new(),
             tests,
             below,
         }
     }
+}
+
+/// The kinds of which the first test that ran is invalid, or failed.
+fn unknown(report: &Report, tests: &[Test]) -> Vec<Kind> {
+    let mut seen: Vec<Kind> = Vec::new();
+    let mut unknown = Vec::new();
+    for trial in report.disks().filter(|trial| trial.has_run()) {
+        let Some(kind) = trial.disk().map(kind_of).filter(|kind| !seen.contains(kind)) else { continue };
+        seen.push(kind);
+        if !tests.iter().any(|test| test.kind == kind && test.name == trial.name) {
+            unknown.push(kind);
+        }
+    }
+    unknown
 }
 
 fn test(configuration: &Configuration, trials: &[Trial]) -> Option<Test> {
@@ -111,6 +148,7 @@ fn test(configuration: &Configuration, trials: &[Trial]) -> Option<Test> {
     Some(Test {
         name: configuration.name.clone(),
         kind: kind_of(setup),
+        durable_by: durable_by(setup),
         read_per_cent: setup.read_per_cent,
         block_bytes: setup.block_bytes,
         outstanding: setup.outstanding_total(),
@@ -124,9 +162,20 @@ fn test(configuration: &Configuration, trials: &[Trial]) -> Option<Test> {
     })
 }
 
+/// What makes each write durable; none where nothing does.
+fn durable_by(setup: &DiskSetup) -> Option<&'static str> {
+    match (setup.cache, setup.flush_every_writes) {
+        (CacheMode::DirectWriteThrough | CacheMode::BufferedWriteThrough, _) => Some(O_DSYNC),
+        (_, Some(1)) => Some(FDATASYNC),
+        _ => None,
+    }
+}
+
+pub(super) const O_DSYNC: &str = "O_DSYNC";
+pub(super) const FDATASYNC: &str = "fdatasync";
+
 fn kind_of(setup: &DiskSetup) -> Kind {
-    let is_durable = matches!(setup.cache, CacheMode::DirectWriteThrough | CacheMode::BufferedWriteThrough)
-        || setup.flush_every_writes == Some(1);
+    let is_durable = durable_by(setup).is_some();
     match (setup.read_per_cent, setup.pattern.as_str(), setup.outstanding_total()) {
         (0.0, _, 1) if is_durable => Kind::Commit,
         (0.0, "random", 2..) if !is_durable => Kind::Writes,

@@ -23,6 +23,7 @@ fn sample(rates: [f64; 7], tail: f64, below: Below) -> Storage {
         Test {
             name: name.to_owned(),
             kind,
+            durable_by: (kind == Kind::Commit).then_some("O_DSYNC"),
             read_per_cent,
             block_bytes,
             outstanding,

@@ -30,12 +30,13 @@ fn of(trial: &Trial, verified: &Verified) -> Vec<Verdict> {
     let mut verdicts = vec![Verdict { figure: Some(damaged), ..about(Level::Finding, VERIFIED, sentence) }];
     if verified.checked < verified.pages {
         let sentence = format!(
-            "{}: {} of {} pages were checked at least once; of the others nothing is known: let it come to its end",
+            "{}: {} of {} pages were checked at least once; of the others nothing is known",
             trial.name,
             format::grouped(verified.checked),
             format::grouped(verified.pages)
         );
-        verdicts.push(about(Level::Warning, "coverage", sentence));
+        let verdict = about(Level::Warning, "coverage", sentence);
+        verdicts.push(verdict.with_remedy("let it come to its end"));
     }
     if let Some(audited_s) = audited_s(trial) {
         let sentence = format!(

@@ -33,11 +33,12 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         let rates: Vec<String> = search.failed_below.iter().map(|&rate| format::plain(rate)).collect();
         let sentence = format!(
             "{}: rates below the confirmed one were not held ({} records/s): something else than the rate set the \
-             outcome; repeat on an idle machine",
+             outcome",
             search.configuration,
             rates.join(", ")
         );
-        Verdict { trials: search.trials(), ..Verdict::new(Level::Warning, "search_inconsistent", sentence) }
+        let verdict = Verdict::new(Level::Warning, "search_inconsistent", sentence);
+        Verdict { trials: search.trials(), ..verdict.with_remedy("repeat on an idle machine") }
     }));
     verdicts
 }
@@ -91,9 +92,9 @@ fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
     let unknown = |trial: &Trial| of(trial).is_some_and(|h| h.rows_found.is_none() && h.acknowledged > 0);
     Doubt::plain(Level::Warning, "rows_unknown", trials, unknown).verdict(whole, |_| {
         "the database could not be asked for its rows in the end, so whether it holds what it acknowledged is not \
-         known; count them when it answers again"
+         known"
             .to_owned()
-    })
+    }).map(|verdict| verdict.with_remedy("count them when it answers again"))
 }
 
 /// `the database could not be written for 3.20 s; 9,300 events waited, 0 were refused, 0 of 306,000 acknowledged rows
@@ -155,12 +156,11 @@ fn refused(trials: &[Trial]) -> Option<Verdict> {
         let historian = of(trial).filter(|h| trial.search.is_none() && h.outages.is_empty())?;
         (historian.refused > 0).then_some(historian.refused as f64)
     };
-    Doubt::with_figure(Level::Warning, "refused", trials, refused).verdict(whole, |events| {
-        format!(
-            "{events} events came while the buffer was full and were refused: they are in no table; offer less, or \
-             find out what the database waits for"
-        )
-    })
+    Doubt::with_figure(Level::Warning, "refused", trials, refused)
+        .verdict(whole, |events| {
+            format!("{events} events came while the buffer was full and were refused: they are in no table")
+        })
+        .map(|verdict| verdict.with_remedy("offer less, or find out what the database waits for"))
 }
 
 fn abandoned(trials: &[Trial]) -> Option<Verdict> {
@@ -178,13 +178,14 @@ fn abandoned(trials: &[Trial]) -> Option<Verdict> {
 fn slow_screens(trials: &[Trial]) -> Option<Verdict> {
     let longest =
         |trial: &Trial| of(trial)?.trend.as_ref()?.latency.max_us.filter(|&us| us > SCREEN_WAIT_MAX_US);
-    Doubt::with_figure(Level::Warning, "slow_screens", trials, longest).verdict(format::latency, |longest| {
-        format!(
-            "a screen waited {longest} for its trends, and no one waits longer than {}; shorten the window, or keep an \
-             index over tag and time",
-            format::plain_latency(SCREEN_WAIT_MAX_US)
-        )
-    })
+    Doubt::with_figure(Level::Warning, "slow_screens", trials, longest)
+        .verdict(format::latency, |longest| {
+            format!(
+                "a screen waited {longest} for its trends, and no one waits longer than {}",
+                format::plain_latency(SCREEN_WAIT_MAX_US)
+            )
+        })
+        .map(|verdict| verdict.with_remedy("shorten the window, or keep an index over tag and time"))
 }
 
 fn no_database(trials: &[Trial]) -> Option<Verdict> {

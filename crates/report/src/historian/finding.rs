@@ -287,25 +287,27 @@ fn maintenance(trial: &Trial) -> Option<Verdict> {
             (Level::Finding, "maintenance", end)
         }
     };
-    let sentence = format!("{}: {took}: {end}", trial.name);
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+    let verdict = Verdict::new(level, rule, format!("{}: {took}: {end}", trial.name));
+    let verdict = match level {
+        Level::Warning => verdict.with_remedy("delete more rows with a statement, or drop partitions"),
+        Level::Failure | Level::Finding | Level::Note => verdict,
+    };
+    Some(Verdict { trials: vec![trial.number], ..verdict })
 }
 
 /// What a purge that was longer than the time to the next one means: the shares of all of them that they took of that time tell.
 fn longer(shares: &[f64], between: &str, pending: &str) -> (Level, &'static str, String) {
-    let remedy = "delete more rows with a statement, or drop partitions";
     let (last, share) = last_purges(shares);
     let together =
         format!("the last {last} together took {} of the time that they had", format::per_cent(share));
     if last == 1 {
         let end = format!(
-            "longer than {between}; whether the next ones catch up cannot be told from one: measure several; {pending}; \
-             {remedy}"
+            "longer than {between}; whether the next ones catch up cannot be told from one: measure several; {pending}"
         );
         return (Level::Warning, "maintenance_too_long", end);
     }
     if share >= 1.0 {
-        let end = format!("longer than {between}, and {together}: it does not catch up; {pending}; {remedy}");
+        let end = format!("longer than {between}, and {together}: it does not catch up; {pending}");
         return (Level::Warning, "maintenance_too_long", end);
     }
     (

@@ -297,7 +297,7 @@ pub(crate) fn of_server(trials: &[&Trial]) -> Option<String> {
 /// The same in as few words as a first screen has room for: `perhaps the device vda (6 of 10 trials), commits (1 of 10)`. None of one
 /// trial, whose evidence is short.
 pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
-    let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let trials: Vec<&Trial> = trials.filter(|trial| trial.has_run()).collect();
     let mut groups: Vec<(Limit, usize)> = Vec::new();
     for limit in trials.iter().flat_map(|trial| of(trial)) {
         match groups.iter_mut().find(|(other, _)| other.who == limit.who) {
@@ -322,7 +322,7 @@ pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<Strin
 ///
 /// What sessions waited for is *likely*; what was merely busy is *perhaps*. Only a study that gives more of it and shows the gain confirms it: [`confirmations`].
 pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
-    let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let trials: Vec<&Trial> = trials.filter(|trial| trial.has_run()).collect();
     let found: Vec<Vec<Limit>> = trials.iter().map(|trial| of(trial)).collect();
     let known = found.iter().filter(|limits| !limits.is_empty()).count();
     let mut groups: Vec<(Limit, Vec<f64>)> = Vec::new();

@@ -87,10 +87,9 @@ fn unknown(trials: &[Trial]) -> Option<Verdict> {
     let unknown =
         |trial: &Trial| reconciled(trial).any(|(_, found)| found.holds.is_none() && found.purchases > 0);
     Doubt::plain(Level::Warning, "orders_unknown", trials, unknown).verdict(whole, |_| {
-        "a database could not be asked for its orders in the end, so whether it holds what it acknowledged is not known; \
-         count them when it answers again"
+        "a database could not be asked for its orders in the end, so whether it holds what it acknowledged is not known"
             .to_owned()
-    })
+    }).map(|verdict| verdict.with_remedy("count them when it answers again"))
 }
 
 /// A client that stops takes its load with it.
@@ -150,10 +149,10 @@ fn targets_differ(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "targets_differ", trials, differ).verdict(format::per_cent, |share| {
         format!(
             "targets differ by {share} in their orders a minute (of the fastest one, more than {} and than chance makes): they do not share the \
-             machine evenly; look at each of them, and do not take the mean for any",
+             machine evenly",
             format::per_cent(VARIABILITY_MAX)
         )
-    })
+    }).map(|verdict| verdict.with_remedy("look at each of them, and do not take the mean for any"))
 }
 
 fn rollbacks(trials: &[Trial]) -> Option<Verdict> {

@@ -87,25 +87,24 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
     let (level, how, remedy) = match target.reached {
         Some(true) => (Level::Finding, "was reached", ""),
         Some(false) if active_clients_mean.is_some_and(|mean| mean > clients as f64 * 0.95) => {
-            (Level::Warning, "was not reached", "; add clients, or shorten the time to think")
+            (Level::Warning, "was not reached", "add clients, or shorten the time to think")
         }
         Some(false) if active_clients_mean.is_some_and(|mean| mean < 1.05) => (
             Level::Warning,
             "was not reached",
-            ": one client was too many already; let clients think longer, and look for other programs",
+            "one client was too many already: let clients think longer, and look for other programs",
         ),
         Some(false) => {
-            (Level::Warning, "was not reached", "; warm up longer, so that the number of clients settles")
+            (Level::Warning, "was not reached", "warm up longer, so that the number of clients settles")
         }
-        None => (Level::Warning, "could not be judged", "; run where the server is"),
+        None => (Level::Warning, "could not be judged", "run where the server is"),
     };
     let asked = format::per_cent(target_share);
-    let sentence = format!(
-        "{}: the CPU target of {asked} {how}: {used}{}{remedy}",
-        trial.name,
-        active.unwrap_or_default()
-    );
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, "cpu_target", sentence) })
+    let sentence =
+        format!("{}: the CPU target of {asked} {how}: {used}{}", trial.name, active.unwrap_or_default());
+    let verdict = Verdict::new(level, "cpu_target", sentence);
+    let verdict = if remedy.is_empty() { verdict } else { verdict.with_remedy(remedy) };
+    Some(Verdict { trials: vec![trial.number], ..verdict })
 }
 
 /// Trials all of whose databases hold what they acknowledged.

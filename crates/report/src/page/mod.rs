@@ -155,7 +155,7 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
                 ", " (format::state(report.state))
                 @if invalid > 0 { ", " (invalid) " of them invalid" }
             }
-            p.meta { code { (report.command.join(" ")) } }
+            p.meta { code { (format::command_line(&report.command)) } }
             nav aria-label="Sections" {
                 @for section in sections { a href={ "#" (section.id) } { (section.heading) } }
             }

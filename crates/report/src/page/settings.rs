@@ -13,7 +13,7 @@ use crate::workloads::{self, Facts, Shown};
 
 pub(crate) fn settings(report: &Report) -> Markup {
     let mut study = vec![
-        ("command".to_owned(), report.command.join(" ")),
+        ("command".to_owned(), format::command_line(&report.command)),
         ("seed".to_owned(), report.seed.to_string()),
         ("order of the trials".to_owned(), order(report)),
     ];

@@ -67,6 +67,9 @@ fn late(runs: &[&Script]) -> Option<String> {
         .then(|| format!("{} later than {}{unsent}", share(late + skipped), format::latency(limit_ms * 1e3)))
 }
 
+/// Rule of clients that stopped.
+const STOPPED: &str = "clients_stopped";
+
 /// A level, a rule, and its sentence without the name of the trial.
 type Said = Option<(Level, &'static str, String)>;
 
@@ -76,7 +79,8 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
         trials.filter_map(move |trial| {
             let (level, rule, sentence) = doubt(trial.script()?)?;
             let sentence = format!("{}: {sentence}", trial.name);
-            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+            let verdict = Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) };
+            Some(if rule == STOPPED { verdict.with_remedy("put right what stopped it") } else { verdict })
         })
     };
     of(disagreement)
@@ -145,10 +149,10 @@ fn stopped(script: &Script) -> Said {
         (stopped, of) => format!("{stopped} of {of} {many}"),
     };
     let sentence = format!(
-        "{who} stopped before the end ({}), so that the figures are those of a smaller load; put right what stopped it",
+        "{who} stopped before the end ({}), so that the figures are those of a smaller load",
         first.trim_end_matches('.')
     );
-    Some((Level::Warning, "clients_stopped", sentence))
+    Some((Level::Warning, STOPPED, sentence))
 }
 
 fn outages(script: &Script) -> Said {

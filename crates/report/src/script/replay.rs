@@ -129,18 +129,40 @@ fn of_trial(trial: &Trial, script: &Script) -> Vec<Verdict> {
     let said = [
         Some((Level::Note, "log_read", read(log))),
         lost(log).map(|words| (Level::Warning, "log_incomplete", words)),
-        databases(log).map(|words| (Level::Warning, "log_databases", words)),
+        databases(log).map(|words| (Level::Warning, DATABASES, words)),
         backwards(log).map(|words| (Level::Warning, "log_backwards", words)),
-        became.and_then(|became| errors(log, became)).map(|words| (Level::Warning, "replayed_errors", words)),
+        became.and_then(|became| errors(log, became)).map(|words| (Level::Warning, ERRORS, words)),
         became.and_then(|became| unsent(log, became)).map(|words| (Level::Warning, "replay_unsent", words)),
         became.and_then(|became| late(log, became)).map(|words| (Level::Note, "replay_late", words)),
         became.and_then(cut).map(|words| (Level::Note, "replay_cut", words)),
     ];
-    let verdict = |(level, rule, words): (Level, &'static str, String)| Verdict {
-        trials: vec![trial.number],
-        ..Verdict::new(level, rule, format!("{}: {words}", trial.name))
+    let verdict = |(level, rule, words): (Level, &'static str, String)| {
+        let verdict = Verdict::new(level, rule, format!("{}: {words}", trial.name));
+        let verdict = match remedy(rule) {
+            Some(remedy) => verdict.with_remedy(remedy),
+            None => verdict,
+        };
+        Verdict { trials: vec![trial.number], ..verdict }
     };
     said.into_iter().flatten().map(verdict).collect()
+}
+
+const DATABASES: &str = "log_databases";
+const ERRORS: &str = "replayed_errors";
+
+/// What a reader can do about a doubt of these rules.
+fn remedy(rule: &str) -> Option<String> {
+    match rule {
+        DATABASES => {
+            let option = record::Parameter::new("workload.script.only_database");
+            Some(format!("replay those of one with {option}"))
+        }
+        ERRORS => Some(
+            "replay them on a copy of the database from before, where they did not fail when they were logged"
+                .to_owned(),
+        ),
+        _ => None,
+    }
 }
 
 /// `1,200 of 1,300 entries of the log are statements to be sent, 900 transactions of 12 sessions (postgres-csv, found by its content)`.
@@ -180,10 +202,9 @@ fn databases(log: &ReplayInUse) -> Option<String> {
     let names: Vec<&str> = log.databases.keys().map(String::as_str).collect();
     (names.len() > 1).then(|| {
         format!(
-            "its statements were logged in {} databases ({}) and all go to one; replay those of one with {}",
+            "its statements were logged in {} databases ({}) and all go to one",
             names.len(),
-            names.join(", "),
-            record::Parameter::new("workload.script.only_database")
+            names.join(", ")
         )
     })
 }
@@ -209,7 +230,7 @@ fn errors(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
     let more = if more > 0 { format!(", and {more} more codes") } else { String::new() };
     (became.failed > 0).then(|| {
         format!(
-            "{} of {} failed: {}{more}; where they did not fail when they were logged, replay them on a copy of the database from before",
+            "{} of {} failed: {}{more}",
             grouped(became.failed),
             format::counted(log.statements as usize, "statement", "statements"),
             told.join(", ")

@@ -17,13 +17,11 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
         Level::Warning,
         "limit_passed",
         |proof| !proof.holds(),
-        |which| {
-            format!(
-                "a limit of its server did not hold ({which}): the figures are of a larger one; see what the kernel counts of this device, \
-             or choose a directory on another"
-            )
-        },
-    );
+        |which| format!("a limit of its server did not hold ({which}): the figures are of a larger one"),
+    )
+    .map(|verdict| {
+        verdict.with_remedy("see what the kernel counts of this device, or choose a directory on another")
+    });
     let idle = |proof: &LimitProof| proof.holds() && !proof.is_reached();
     let loose = limits(trials, Level::Note, "limit_not_reached", idle, |which| {
         format!("a limit of its server is more than was reached within it ({which}): something else limits")
@@ -92,10 +90,10 @@ fn together(trials: &[Trial]) -> Option<Verdict> {
         |_| {
             format!(
                 "{places} of its server were asked to be apart and are on one device, {device}: what keeping them apart gains cannot be \
-                 seen; give directories on different devices"
+                 seen"
             )
         },
-    )
+    ).map(|verdict| verdict.with_remedy("give directories on different devices"))
 }
 
 /// Trials before which devices were waited for in vain.
@@ -108,16 +106,15 @@ fn not_quiet(trials: &[Trial]) -> Option<Verdict> {
         })
     };
     let (name, step) = trials.iter().find_map(of)?;
-    Doubt::plain(Level::Warning, "devices_not_quiet", trials, |trial| of(trial).is_some()).verdict(
-        format::per_cent,
-        |_| {
+    Doubt::plain(Level::Warning, "devices_not_quiet", trials, |trial| of(trial).is_some())
+        .verdict(format::per_cent, |_| {
             format!(
-                "the devices of its server {name} were not quiet before it within {}: {}; wait longer, and look for who else uses them",
+                "the devices of its server {name} were not quiet before it within {}: {}",
                 format::duration(step.took_s),
                 step.remark.as_deref().unwrap_or("something went on"),
             )
-        },
-    )
+        })
+        .map(|verdict| verdict.with_remedy("wait longer, and look for who else uses them"))
 }
 
 fn limits(

@@ -6,7 +6,7 @@ mod judged;
 use proptest::prelude::*;
 use record::{Order, Published, PublishedFigure, State, StudyRecord};
 
-use crate::fixture::{self, Collected, Designed};
+use crate::fixture::{self, Collected, Designed, Made};
 use crate::report::Report;
 
 const PLACEMENTS: [(&str, f64); 5] = [
@@ -184,15 +184,15 @@ fn few_blocks_are_described_and_not_judged() {
     });
     let told = verdicts(&study);
     assert!(told.contains("RAID10 gains 9") || told.contains("RAID10 gains 10"), "{told}");
-    assert!(told.contains("over SSD, descriptive only"), "{told}");
+    assert!(told.contains("over SSD in I/Os a second, descriptive only"), "{told}");
     assert!(
         told.contains(
             "Descriptive only: 3 blocks of each combination, whose gains are told with the range of the blocks, a 75 % \
-             interval; a verdict takes at least 6"
+             interval; measure at least 6 blocks"
         ),
         "{told}"
     );
-    assert!(told.contains(" %, 75 % interval) over SSD, descriptive only"), "{told}");
+    assert!(told.contains(" %, 75 % interval) over SSD in I/Os a second, descriptive only"), "{told}");
     let mut quick = study.clone();
     quick.manifest.quick = true;
     let report = Report::of(&quick);
@@ -204,6 +204,23 @@ fn few_blocks_are_described_and_not_judged() {
     assert!(!page.contains("with its 95 % interval; positive"));
     assert!(told.contains("a steady drift is not cancelled"), "{told}");
     assert!(!told.contains(": better"), "{told}");
+}
+
+/// Of 4 KiB and 64 KiB the small block was the winner, though the large one moved three times the bytes.
+#[test]
+fn across_block_sizes_throughput_decides() {
+    let study = Designed::blocks(7).axis("block_size", &["4KiB", "64KiB"], "4KiB").study(|at| {
+        let is_large = at.level("block_size") == "64KiB";
+        let size = if is_large { 64 * 1024 } else { 4 * 1024 };
+        let per_s = if is_large { 4_000.0 } else { 20_000.0 } * at.noise(0.01);
+        let made = Made::read("read").with(|setup| setup.block_bytes = size);
+        Some(at.placed(made.seconds(2).noise(0.0).rate(per_s, 900.0).trial(at.number)))
+    });
+    let report = Report::of(&study);
+    assert_eq!(report.comparison.as_ref().unwrap().metric.name, "mb_per_s");
+    let told = verdicts(&study);
+    assert!(told.contains("block size 64KiB gives 3.") && told.contains(" × as much ("), "{told}");
+    assert!(told.contains(" as block size 4KiB in throughput: better"), "{told}");
 }
 
 #[test]

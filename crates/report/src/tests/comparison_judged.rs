@@ -199,7 +199,7 @@ fn what_only_the_correction_leaves_open_is_said_to_be_so() {
     });
     let told = verdicts(&study);
     assert!(
-        told.contains("Not resolvable here against ref, where 3 % matters: b (gains 4.6 %, +0.2 to +11 %)"),
+        told.contains("Not resolvable here against ref in I/Os a second, where 3 % matters: b (gains 4.6 %, +0.2 to +11 %)"),
         "{told}"
     );
     assert!(

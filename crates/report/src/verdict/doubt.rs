@@ -13,7 +13,7 @@ const NUMBERS_LISTED: usize = 6;
 pub(crate) struct Doubt<'a> {
     level: Level,
     rule: &'static str,
-    /// Trials that were asked and measured.
+    /// Trials that were measured, and those that the rule holds for.
     trials: Vec<&'a Trial>,
     hits: Vec<Hit<'a>>,
 }
@@ -31,9 +31,9 @@ impl<'a> Doubt<'a> {
         trials: &'a [Trial],
         figure: impl Fn(&Trial) -> Option<f64>,
     ) -> Self {
-        let hits =
+        let hits: Vec<Hit<'a>> =
             trials.iter().filter_map(|trial| Some(Hit { trial, figure: Some(figure(trial)?) })).collect();
-        Self { level, rule, trials: measured(trials), hits }
+        Self { level, rule, trials: counted(trials, &hits), hits }
     }
 
     /// Asks the rule of each trial.
@@ -43,9 +43,9 @@ impl<'a> Doubt<'a> {
         trials: &'a [Trial],
         holds: impl Fn(&Trial) -> bool,
     ) -> Self {
-        let hits =
+        let hits: Vec<Hit<'a>> =
             trials.iter().filter(|trial| holds(trial)).map(|trial| Hit { trial, figure: None }).collect();
-        Self { level, rule, trials: measured(trials), hits }
+        Self { level, rule, trials: counted(trials, &hits), hits }
     }
 
     /// One verdict, if the rule holds for any trial. `print` makes the figure's text, `sentence` gets the figure or
@@ -109,6 +109,8 @@ impl<'a> Doubt<'a> {
     }
 }
 
-fn measured(trials: &[Trial]) -> Vec<&Trial> {
-    trials.iter().filter(|trial| !trial.figures.is_empty()).collect()
+/// The trials that a sentence counts. A trial that ended without figures may still be one that the rule holds for.
+fn counted<'a>(trials: &'a [Trial], hits: &[Hit<'a>]) -> Vec<&'a Trial> {
+    let is_hit = |trial: &Trial| hits.iter().any(|hit| hit.trial.number == trial.number);
+    trials.iter().filter(|trial| trial.has_run() || is_hit(trial)).collect()
 }

@@ -39,12 +39,11 @@ fn busy_thread(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<
         let limited = stats::thread_busy(share).is_some() && trial.is(workload);
         (limited && trial.shown().is_loaded(trial)).then_some(share)
     };
-    Doubt::with_figure(Level::Warning, limits.busy_rule, trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "{} used {share} of a core: {}, may have set this figure; take it as a lower bound{}",
-            limits.thread, limits.instead, limits.remedy
-        )
-    })
+    Doubt::with_figure(Level::Warning, limits.busy_rule, trials, share)
+        .verdict(format::per_cent, |share| {
+            format!("{} used {share} of a core: {}, may have set this figure", limits.thread, limits.instead)
+        })
+        .map(|verdict| verdict.with_remedy(format!("take it as a lower bound{}", limits.remedy)))
 }
 
 /// A trial that has the machine to itself.
@@ -58,12 +57,13 @@ fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
         let share = trial.generator.all_cores_share?;
         (stats::cores_busy(share) && is_alone(trial)).then_some(share)
     };
-    Doubt::with_figure(Level::Warning, "generator_cpu_all", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "the load threads used {share} of all cores: the CPU, not the disk, may have set this figure; take it as a \
-             lower bound"
-        )
-    })
+    Doubt::with_figure(Level::Warning, "generator_cpu_all", trials, share)
+        .verdict(format::per_cent, |share| {
+            format!(
+                "the load threads used {share} of all cores: the CPU, not the disk, may have set this figure"
+            )
+        })
+        .map(|verdict| verdict.with_remedy("take it as a lower bound"))
 }
 
 /// Load that is neither ours nor that of the servers takes CPU, and often the disk as well.
@@ -74,10 +74,9 @@ fn others(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "other_load", trials, share).verdict(format::per_cent, |share| {
         format!(
-            "{share} of all cores were busy with other work than this measurement (other programs, or the kernel's own threads); \
-             measure on an idle machine to be sure"
+            "{share} of all cores were busy with other work than this measurement (other programs, or the kernel's own threads)"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("measure on an idle machine to be sure"))
 }
 
 fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
@@ -87,12 +86,11 @@ fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Op
         let share = trial.generator.calibrated_share.filter(is_near)?;
         (trial.is(workload) && trial.shown().is_loaded(trial)).then_some(share)
     };
-    Doubt::with_figure(Level::Warning, rule, trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "the rate is {share} of what {reaches}, and no more than half of it can be trusted; take it as a lower \
-             bound{remedy}"
-        )
-    })
+    Doubt::with_figure(Level::Warning, rule, trials, share)
+        .verdict(format::per_cent, |share| {
+            format!("the rate is {share} of what {reaches}, and no more than half of it can be trusted")
+        })
+        .map(|verdict| verdict.with_remedy(format!("take it as a lower bound{remedy}")))
 }
 
 /// What it did with a target it can do without one: a calibration that gave less was disturbed, and tells nothing.
@@ -126,10 +124,9 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
         format!(
-            "{count} operations were due and not sent when the window ended: the offered rate was not held; offer less \
-             to see what is held"
+            "{count} operations were due and not sent when the window ended: the offered rate was not held"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("offer less to see what is held"))
 }
 
 /// An open loop that sent late measured itself; each sign has its own sentence.
@@ -152,8 +149,6 @@ fn sent_late(trial: &Trial) -> Option<Verdict> {
         )
     });
     let waited = waited.unwrap_or_default();
-    Some(Verdict {
-        trials: vec![trial.number],
-        ..Verdict::new(Level::Warning, "sent_late", format!("{}: {sign}{waited}; {remedy}", trial.name))
-    })
+    let verdict = Verdict::new(Level::Warning, "sent_late", format!("{}: {sign}{waited}", trial.name));
+    Some(Verdict { trials: vec![trial.number], ..verdict.with_remedy(remedy) })
 }

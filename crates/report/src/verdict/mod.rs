@@ -59,6 +59,9 @@ pub struct Verdict {
     pub sentence: String,
     /// The part of the sentence that is its figure, for emphasis.
     pub figure: Option<String>,
+    /// What a reader can do about it, as an imperative; the sentence ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
     /// Numbers of the trials it is about; empty where it is about the whole study.
     pub trials: Vec<u32>,
     /// Of a doubt the figure that raised it in each of those trials, where there is one.
@@ -73,9 +76,18 @@ impl Verdict {
             rule: rule.to_owned(),
             sentence,
             figure: None,
+            remedy: None,
             trials: Vec::new(),
             raised: BTreeMap::new(),
         }
+    }
+
+    /// The same with a remedy, an imperative, at the end of its sentence.
+    pub(crate) fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        let remedy = remedy.into();
+        self.sentence = format!("{}; {remedy}", self.sentence);
+        self.remedy = Some(remedy);
+        self
     }
 }
 
@@ -118,7 +130,7 @@ fn folded(verdicts: Vec<Verdict>) -> Vec<Verdict> {
     for (count, mut more) in rest {
         more.sentence =
             format!("{count} more of this kind ({}); see the trials", more.rule.replace('_', " "));
-        more.figure = None;
+        (more.figure, more.remedy) = (None, None);
         let after = kept.iter().rposition(|other| alike(other, &more)).map_or(kept.len(), |last| last + 1);
         kept.insert(after, more);
     }

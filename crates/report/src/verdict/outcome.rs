@@ -48,9 +48,11 @@ fn study(report: &Report) -> Option<Verdict> {
 
 /// A search says so in its own sentence.
 fn quick_look(report: &Report) -> Option<Verdict> {
-    let sentence = "A quick look: times were shortened, so these figures are no measurement to rely on; measure without a quick look";
-    (report.quick && report.searches.is_empty())
-        .then(|| Verdict::new(Level::Warning, "quick", sentence.to_owned()))
+    let sentence = "A quick look: times were shortened, so these figures are no measurement to rely on";
+    (report.quick && report.searches.is_empty()).then(|| {
+        let verdict = Verdict::new(Level::Warning, "quick", sentence.to_owned());
+        verdict.with_remedy("measure without a quick look")
+    })
 }
 
 fn not_begun(report: &Report) -> Option<Verdict> {
@@ -86,13 +88,13 @@ fn errors_by_kind(trial: &Trial) -> Vec<String> {
 fn errors(trial: &Trial) -> Option<Verdict> {
     let kinds = errors_by_kind(trial);
     let outage = !trial.shown().outages(trial).is_empty();
-    let (level, rule, rest) = match trial.is_void() {
+    let (level, rule, remedy) = match trial.is_void() {
         true => (Level::Failure, "io_errors", "trust no figure of this trial"),
         false => (Level::Warning, "operation_errors", "see the log of the server"),
     };
     (!kinds.is_empty() && !outage).then(|| {
-        let sentence = format!("{}: {} ended with an error; {rest}", trial.name, kinds.join(", "));
-        Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) }
+        let sentence = format!("{}: {} ended with an error", trial.name, kinds.join(", "));
+        Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence).with_remedy(remedy) }
     })
 }
 
@@ -113,13 +115,37 @@ fn ended_early(trial: &Trial) -> Option<Verdict> {
     let (level, sentence) = match trial.state {
         State::Failed => (Level::Failure, format!("{name} failed: {reason}; {kept}")),
         State::Aborted => (Level::Warning, format!("{name} was stopped after {}; {kept}", after(trial))),
-        State::Invalid => (Level::Warning, format!("{name} is invalid: {reason}; its figures do not count")),
+        State::Invalid => {
+            let figures = rate_in_words(trial).map_or_else(
+                || "its figures do not count".to_owned(),
+                |rate| format!("its figure of {rate} does not count"),
+            );
+            (Level::Warning, format!("{name} is invalid: {reason}; {figures}"))
+        }
         State::Running => {
             (Level::Warning, format!("{name} was not finished: the program ended while it ran; {kept}"))
         }
         State::Planned | State::Complete | State::Skipped => return None,
     };
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, ENDED_EARLY, sentence) })
+    let remedy = matches!(trial.state, State::Invalid)
+        .then(|| remedy_in(&reason).unwrap_or("measure it again").to_owned());
+    Some(Verdict { remedy, trials: vec![trial.number], ..Verdict::new(level, ENDED_EARLY, sentence) })
+}
+
+/// Verbs that the remedies within reasons of trials begin with: a reason is one text, in old records too.
+const IMPERATIVES: [&str; 2] = ["measure", "replay"];
+
+/// The last clause of a reason that says what to do; none where no clause does.
+fn remedy_in(reason: &str) -> Option<&str> {
+    let is_imperative =
+        |clause: &&str| clause.split(' ').next().is_some_and(|verb| IMPERATIVES.contains(&verb));
+    reason.split("; ").filter(is_imperative).last()
+}
+
+/// What it came to, as a trial is remembered by; none where nothing was measured.
+pub(crate) fn rate_in_words(trial: &Trial) -> Option<String> {
+    trial.main()?.per_s?;
+    trial.shown().rate(trial)
 }
 
 fn after(trial: &Trial) -> String {

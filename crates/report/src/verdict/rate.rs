@@ -20,8 +20,11 @@ pub(crate) enum Held {
 /// None where no rate was offered, or no trial could be judged.
 pub(crate) fn held(configuration: &Configuration, trials: &[Trial]) -> Option<Held> {
     let words = workloads::of(configuration.workload).words();
-    let judged: Vec<OfferedRate> =
-        configuration.measured_in(trials).filter_map(|trial| trial.offered_rate).collect();
+    let judged: Vec<OfferedRate> = configuration
+        .measured_in(trials)
+        .filter(|trial| !trial.is_broken_on_purpose())
+        .filter_map(|trial| trial.offered_rate)
+        .collect();
     let not: Vec<&OfferedRate> = judged.iter().filter(|rate| !rate.held).collect();
     Some(match (judged.len(), not.first()) {
         (0, _) => return None,
@@ -65,9 +68,9 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "generator_paused", trials, longest).verdict(format::latency, |longest| {
         format!(
             "the load generator itself stood still for {longest} at a time: it got no CPU, and the longest latencies are its \
-             own; look for other load on the machine"
+             own"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("look for other load on the machine"))
 }
 
 /// `(this run: 73,010–75,200)`, or of how many runs it is the mean.

@@ -22,9 +22,9 @@ pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
     Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(format::per_cent, |_| {
         format!(
             "commits may be lost with the power ({durability}); the figures cannot be compared with those of a durable \
-             server; make commits durable and measure again"
+             server"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("make commits durable and measure again"))
 }
 
 /// Who runs a server, whether it is a copy, and what stands before it, in a line.

@@ -46,10 +46,10 @@ fn noisy(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "noisy", trials, scatter).verdict(format::per_cent, |share| {
         format!(
             "noisy: the rates of the single seconds scatter by {share} (coefficient of variation, more than {} and than chance \
-             makes); measure longer, repeat, and look for other load on the machine",
+             makes)",
             format::per_cent(VARIATION_MAX)
         )
-    })
+    }).map(|verdict| verdict.with_remedy("measure longer, repeat, and look for other load on the machine"))
 }
 
 /// A time without an answer that is longer than chance makes, and no outage, which is told as such.
@@ -72,9 +72,9 @@ fn stalled(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "stalled", trials, length).verdict(print, |length| {
         format!(
             "the longest time without an answer was {length}{at}: the mean holds it, and no interval tells when the next one \
-             comes; look for flushes, checkpoints and other load, and measure over several of them"
+             comes"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("look for flushes, checkpoints and other load, and measure over several of them"))
 }
 
 /// What rises or falls over the run: more than may matter, and more than chance makes; or more than SNIA's PTS allows.
@@ -87,16 +87,32 @@ fn drift(trial: &Trial) -> Option<f64> {
     ((trend.is_shown && is_large) || fails).then_some(trend.share)
 }
 
+/// `from 2,900 to 700 IOPS`: a share of the mean may be more than all of it.
+fn from_to(trial: &Trial) -> Option<String> {
+    let unit = trial.shown().words().unit;
+    let [first, last] = trial.stability.first_and_last_per_s?.map(|per_s| unit.of(per_s));
+    Some(format!("from {} to {} {}", format::figure(first), format::figure(last), unit.short))
+}
+
 fn drifting(trials: &[Trial]) -> Option<Verdict> {
-    let print = |share: f64| format!("{}{}", if share > 0.0 { "+" } else { "" }, format::per_cent(share));
-    Doubt::with_figure(Level::Warning, "drift", trials, drift).verdict(print, |share| {
+    let verdict = Doubt::with_figure(Level::Warning, "drift", trials, drift).verdict(format::per_cent, |_| {
+        let first = trials.iter().find(|trial| drift(trial).is_some()).and_then(from_to);
+        let drifted = trials.iter().filter(|trial| drift(trial).is_some()).count();
+        let example = match (first, drifted) {
+            (Some(first), 1) => format!(": {first}"),
+            (Some(first), _) => format!(", in the first of these trials {first}"),
+            (None, _) => String::new(),
+        };
         format!(
-            "the rate drifted: {share} over the run (more than {} and than chance makes; the rule of SNIA's PTS allows a trend \
-             of {}), so that its mean is of no moment of it; warm up and measure longer",
+            "the rate drifted{example} (means of the first and the last fifth; the trend is more than {} of the mean and than \
+             chance makes; the rule of SNIA's PTS allows {}), so that the mean describes no part of the trial",
             format::per_cent(TREND_MAX),
             format::per_cent(LINE_MAX)
         )
-    })
+    })?;
+    let told = |trial: &Trial| Some((trial.number, from_to(trial).filter(|_| drift(trial).is_some())?));
+    let raised = trials.iter().filter_map(told).collect();
+    Some(Verdict { raised, ..verdict.with_remedy("warm up and measure longer") })
 }
 
 fn moving(trials: &[Trial]) -> Option<Verdict> {
@@ -109,9 +125,9 @@ fn moving(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {
         format!(
             "not steady: between the five fifths of the window the rate moved by {share} of its mean, up and down (the rule of \
-             SNIA's PTS allows 20 %); warm up and measure longer"
+             SNIA's PTS allows 20 %)"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("warm up and measure longer"))
 }
 
 /// A database's trial of minutes, whose warm-up is cut before it is judged; none where its fifths may differ by chance.
@@ -131,10 +147,10 @@ fn trending_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "no_steady_state", trials, slope).verdict(format::per_cent, |share| {
         format!(
             "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still rose or fell by {share} of its \
-             mean as a trend (the rule of SNIA's PTS allows {}); warm up and measure longer",
+             mean as a trend (the rule of SNIA's PTS allows {})",
             format::per_cent(LINE_MAX)
         )
-    })
+    }).map(|verdict| verdict.with_remedy("warm up and measure longer"))
 }
 
 fn moving_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
@@ -145,19 +161,20 @@ fn moving_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "no_steady_state", trials, range).verdict(format::per_cent, |share| {
         format!(
             "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still moved by {share} of its mean \
-             between five equal parts, up and down (the rule of SNIA's PTS allows {}); warm up and measure longer",
+             between five equal parts, up and down (the rule of SNIA's PTS allows {})",
             format::per_cent(RANGE_MAX)
         )
-    })
+    }).map(|verdict| verdict.with_remedy("warm up and measure longer"))
 }
 
 fn never_settled(trials: &[Trial]) -> Option<Verdict> {
     let by_half =
         |trial: &Trial| settled(trial).is_some_and(|settled| !settled.steady && settled.rest.is_none());
-    Doubt::plain(Level::Warning, "no_steady_state", trials, by_half).verdict(format::per_cent, |_| {
-        "no steady state: more than half of the run would have to be cut as warm-up (MSER-5); warm up and measure longer"
-            .to_owned()
-    })
+    Doubt::plain(Level::Warning, "no_steady_state", trials, by_half)
+        .verdict(format::per_cent, |_| {
+            "no steady state: more than half of the run would have to be cut as warm-up (MSER-5)".to_owned()
+        })
+        .map(|verdict| verdict.with_remedy("warm up and measure longer"))
 }
 
 /// Shares by which a warm-up within the window may change the rate.
@@ -170,10 +187,9 @@ fn warming(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "warming", trials, change).verdict(format::per_cent, |share| {
         format!(
-            "still warming up when it was measured: without the seconds that MSER-5 cuts, the rate is {share} another; give \
-             it a longer warm-up"
+            "still warming up when it was measured: without the seconds that MSER-5 cuts, the rate is {share} another"
         )
-    })
+    }).map(|verdict| verdict.with_remedy("give it a longer warm-up"))
 }
 
 /// A run that has no interval, for it was too short for how much its seconds resemble each other.
@@ -196,10 +212,11 @@ fn dependent(trials: &[Trial]) -> Option<Verdict> {
 
 fn stolen(trials: &[Trial]) -> Option<Verdict> {
     let steal = |trial: &Trial| trial.machine.steal_share.filter(|&share| share > STEAL_SHARE_MAX);
-    Doubt::with_figure(Level::Warning, "steal", trials, steal).verdict(format::per_cent, |share| {
-        format!(
-            "the hypervisor gave {share} of the CPU time to others (steal); repeat when its host is quieter, or take \
-             the figures as a lower bound"
-        )
-    })
+    Doubt::with_figure(Level::Warning, "steal", trials, steal)
+        .verdict(format::per_cent, |share| {
+            format!("the hypervisor gave {share} of the CPU time to others (steal)")
+        })
+        .map(|verdict| {
+            verdict.with_remedy("repeat when its host is quieter, or take the figures as a lower bound")
+        })
 }

@@ -78,12 +78,17 @@ fn unknown(given: &str, known: &[&str]) -> String {
     if given.len() > NAME_BYTES_MAX {
         return format!("there is no such key; keys here are {}", known.join(", "));
     }
-    let likeness = |name: &&&str| strsim::normalized_damerau_levenshtein(given, name);
-    let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match nearest.filter(|name| likeness(name) >= SLIP || name.contains(given) || given.contains(**name)) {
+    match likely(given, known.iter().copied()) {
         Some(nearest) => format!("there is no such key; did you mean `{nearest}`?"),
         None => format!("there is no such key; keys here are {}", known.join(", ")),
     }
+}
+
+/// The name that was meant, if one is near enough: a slip of the keys, or a part of the name.
+pub(crate) fn likely<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |name: &&str| strsim::normalized_damerau_levenshtein(given, name);
+    let nearest = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&nearest) >= SLIP || nearest.contains(given) || given.contains(nearest)).then_some(nearest)
 }
 
 /// `axis[1].levels`, counted from 1 as people do.

@@ -4,6 +4,7 @@ use load::Span;
 
 use super::fault::{Fault, FaultKind, FaultNode};
 use super::server::{Engine, Pair, Server};
+use crate::read;
 
 /// That a fault would outlast the load, if it would.
 pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
@@ -42,8 +43,10 @@ impl Server {
             FaultKind::Command(name) if !self.fault.contains_key(name) => {
                 let known = FaultKind::BUILT_IN.iter().map(FaultKind::name);
                 let known: Vec<&str> = known.chain(self.fault.keys().map(String::as_str)).collect();
+                let meant = read::likely(name, known.iter().copied());
+                let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
                 format!(
-                    "`{name}` is no fault: give one of {}, or the command that does it as fault.{name}",
+                    "unknown fault `{name}`: {meant}faults are {}; a study file can give a command for another one as fault.{name}",
                     known.join(", ")
                 )
             }

@@ -1,11 +1,14 @@
 //! What a study knows of a historian before it runs.
 
-use load::{JobError, Phases, Searched, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Phases, Searched, Span, TargetNeeds, Workload};
 
 use super::{DATABASE, Job, Rate, Settings, Source, SourceChoice};
 
 /// Time between two purges in a quick look, so that some fit into it.
 const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
+
+/// Records per second of a database that drains a buffer.
+const DRAINED_PER_S: f64 = 7_000.0;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Historian;
@@ -39,6 +42,13 @@ impl Workload for Settings {
 
     fn phases_of(job: &mut Job) -> &mut Phases {
         &mut job.phases
+    }
+
+    /// A closed loop leaves a full buffer to drain.
+    fn around(job: &Job) -> Around {
+        let is_closed = matches!(job.source, Source::Random(pacing) if pacing.rate_per_s().is_none());
+        let left = if is_closed { job.max_buffered_events as f64 } else { 0.0 };
+        Around { load_s: 0.0, trial_s: 1.0 + left / DRAINED_PER_S }
     }
 
     fn needs(_: &Job) -> TargetNeeds {

@@ -1,8 +1,12 @@
 //! What a study knows of a load of orders before it runs.
 
-use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 
 use super::{CpuTarget, DATABASE, Job, Settings};
+
+/// Megabytes of a store that are loaded per second, indexes included, and that are looked through after a trial.
+const LOADED_MB_PER_S: f64 = 4.0;
+const RESTORED_MB_PER_S: f64 = 50.0;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Orders;
@@ -36,6 +40,11 @@ impl Workload for Settings {
 
     fn phases_of(job: &mut Job) -> &mut Phases {
         &mut job.phases
+    }
+
+    fn around(job: &Job) -> Around {
+        let megabytes = f64::from(job.size.unwrap_or(super::StoreSize::DEFAULT).megabytes());
+        Around { load_s: megabytes / LOADED_MB_PER_S, trial_s: 1.0 + megabytes / RESTORED_MB_PER_S }
     }
 
     fn needs(_: &Job) -> TargetNeeds {

@@ -1,12 +1,15 @@
 //! What a study knows of reports before they run.
 
-use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 
 use super::{Access, DATABASE, Job, ReportResult, Settings};
 
 /// Messages of a quick look, and the reports after the first.
 const QUICK_EVENTS: u64 = 200_000;
 const QUICK_RUNS: u32 = 2;
+
+/// Messages that are loaded per second, indexes included.
+const LOADED_PER_S: f64 = 25_000.0;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Reporting;
@@ -68,6 +71,10 @@ impl Workload for Settings {
     /// What arrives is taken away.
     fn leaves_as_found() -> bool {
         true
+    }
+
+    fn around(job: &Job) -> Around {
+        Around { load_s: job.standing.events as f64 / LOADED_PER_S, trial_s: 1.0 }
     }
 
     fn besides(job: &Job) -> Option<String> {

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use load::{JobError, Pacing, Phases, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 
 use super::driver::CONNECTS_AHEAD_NS;
 use super::{DATABASE, Job, Settings};
+
+/// Seconds for 100,000 accounts of pgbench's tables, keys included.
+const INITIALISED_S: f64 = 1.0;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Script;
@@ -47,6 +50,11 @@ impl Workload for Settings {
 
     fn phases_of(job: &mut Job) -> &mut Phases {
         &mut job.phases
+    }
+
+    fn around(job: &Job) -> Around {
+        let scale = if job.initialise { f64::from(job.scale.unwrap_or(1)) } else { 0.0 };
+        Around { load_s: scale * INITIALISED_S, trial_s: 0.5 }
     }
 
     fn needs(_: &Job) -> TargetNeeds {

@@ -1,11 +1,16 @@
 //! What a study knows of a trial of a table before it runs.
 
-use load::{JobError, Phases, Span, TargetNeeds, Workload};
+use load::{Around, JobError, Phases, Span, TargetNeeds, Workload};
 
 use super::{DATABASE, Job, Settings};
 
 /// Rows of a quick look.
 const QUICK_ROWS: u64 = 100_000;
+
+/// Rows per second of all operations on all rows together, the load included.
+const ROWS_PER_S: f64 = 20_000.0;
+/// What it takes to kill a server or a process, and to look at what it left.
+const KILLED_S: f64 = 1.0;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Tables;
@@ -61,6 +66,12 @@ impl Workload for Settings {
     }
 
     /// Only updates by key take as long as they are asked to.
+    /// Each operation on all rows takes about as long as another, and what is killed is started again.
+    fn around(job: &Job) -> Around {
+        let killed_s = if job.crash == Some(false) { 0.0 } else { KILLED_S };
+        Around { load_s: 0.0, trial_s: 1.0 + job.rows as f64 / ROWS_PER_S + killed_s }
+    }
+
     fn besides(job: &Job) -> Option<String> {
         let killed = if job.crash == Some(false) { "" } else { ", and to kill what can be killed" };
         Some(format!(

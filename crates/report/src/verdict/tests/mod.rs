@@ -5,8 +5,10 @@ mod orders;
 
 use record::{CacheMode, DiskOutcome, MeasuredTrial, Offered, State, StudyRecord, Written};
 
+use super::doubt::Doubt;
 use super::{Level, Verdict};
 use crate::fixture::{self, Made};
+use crate::format;
 use crate::report::Report;
 
 fn verdicts(study: &StudyRecord) -> Vec<Verdict> {
@@ -260,6 +262,15 @@ fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
     }
     assert_eq!(rate.figure, None);
     assert!(verdicts(&study).iter().all(|verdict| !["sent_late", "unsent"].contains(&verdict.rule.as_str())));
+    // Who breaks what is loaded asks for no rate: that was exit code 3 without a sentence.
+    let fault = |r: &mut record::TrialRecord| {
+        r.faults = vec![record::FaultDone { asked: "kill at 3s".to_owned(), ..record::FaultDone::default() }];
+    };
+    let broken = of(vec![of_ten_seconds(300.0).outcome(slow).recorded(fault).trial(1)]);
+    assert_eq!(Report::of(&broken).trials[0].rate_held(), None);
+    assert!(Report::of(&study).trials[0].rate_held().is_some());
+    let rate = one(&broken, "rate");
+    assert!(!rate.sentence.contains("not held"), "{}", rate.sentence);
     let fast = |o: &mut DiskOutcome| o.offered = Some(offered(5_000, 0));
     let rate = one(&of(vec![of_ten_seconds(500.0).outcome(fast).trial(1)]), "rate");
     assert!(rate.sentence.contains(": held: 500 IOPS"), "{}", rate.sentence);
@@ -278,6 +289,22 @@ fn a_pause_of_the_generator_that_is_seen_in_its_latencies_is_doubted() {
     raised(paused(150.0, 150.0), "generator_paused", Level::Warning, &["stood still for 150 ms", "its own"]);
     quiet(paused(60.0, 120.0), "generator_paused");
     quiet(read().trial(1), "generator_paused");
+}
+
+/// A trial that ended without figures was one that a rule held for, and none of those counted: "102 of 101 trials".
+#[test]
+fn no_sentence_counts_more_trials_than_were_begun() {
+    let mut trials: Vec<MeasuredTrial> =
+        (1..=4).map(|number| Made::read(&format!("T{number}")).trial(number)).collect();
+    trials.push(Made::read("T5").unmeasured(5, State::Invalid, "nothing was answered"));
+    trials.push(Made::read("T6").unmeasured(6, State::Skipped, "left out"));
+    let report = Report::of(&of(trials));
+    let told = |holds: fn(&crate::trial::Trial) -> bool| {
+        let doubt = Doubt::plain(Level::Warning, "rule", &report.trials, holds);
+        doubt.verdict(format::per_cent, |_| "so".to_owned()).unwrap().sentence
+    };
+    assert_eq!(told(|trial| trial.number <= 5), "All 5 trials: so");
+    assert_eq!(told(|trial| trial.number > 1 && trial.number <= 5), "4 of 5 trials (#2, #3, #4, #5): so");
 }
 
 #[test]
@@ -332,13 +359,25 @@ fn engine_that_touches_no_device_is_noted() {
     quiet(read().trial(1), "no_device");
 }
 
+/// The figure that raised the doubt, which stands on a card, and the sentence.
+fn told_drift(trial: MeasuredTrial) -> String {
+    let report = Report::of(&fixture::study("disk", vec![trial]));
+    let verdict = report.verdicts().iter().find(|verdict| verdict.rule == "drift").unwrap();
+    let raised = verdict.raised.values().next().unwrap();
+    assert!(raised.starts_with("from ") && raised.ends_with(" IOPS"), "{raised}");
+    format!("{raised}: {}", verdict.sentence)
+}
+
 #[test]
 fn scatter_and_drift_are_doubted() {
     raised(read().seconds(60).noise(0.2).trial(1), "noisy", Level::Warning, &["noisy", "more than 10 %"]);
     quiet(read().seconds(60).noise(0.05).trial(1), "noisy");
     let drifting = |share: f64| read().seconds(60).trend(share).trial(1);
-    raised(drifting(0.4), "drift", Level::Warning, &["drifted: +4", " over the run", "PTS"]);
-    raised(drifting(-0.09), "drift", Level::Warning, &["drifted: −", " over the run"]);
+    raised(drifting(0.4), "drift", Level::Warning, &["drifted: from ", " to ", " IOPS", "PTS"]);
+    raised(drifting(-0.09), "drift", Level::Warning, &["drifted: from ", " IOPS"]);
+    // A slope over the run in units of the mean may be more than all of it: it was told as "drifted −116 %".
+    let falling = told_drift(drifting(-1.16));
+    assert!(!falling.contains("−1"), "{falling}");
     quiet(drifting(-0.03), "drift");
     quiet(drifting(0.4), "not_steady");
     quiet(read().seconds(60).trial(1), "not_steady");
