@@ -306,7 +306,10 @@ impl Config {
             let entry = self.of(&path, argument)?;
             let long = argument.get_long()?;
             Some(
-                entry.values.iter().map(move |value| format!("--{long}={}", record::without_password(value))),
+                entry
+                    .values
+                    .iter()
+                    .map(move |value| format!("--{long}={}", record::value_without_password(value))),
             )
         });
         let used: Vec<String> = used.flatten().collect();

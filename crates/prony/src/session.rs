@@ -8,7 +8,8 @@ use anyhow::{Context as _, anyhow};
 use disk::Survey;
 use jiff::Timestamp;
 use record::{
-    AttachedCluster, Event, Labels, Lines, Manifest, Percentiles, StartedServer, State, without_password,
+    AttachedCluster, Event, Labels, Lines, Manifest, Percentiles, StartedServer, State,
+    value_without_password,
 };
 use report::Report;
 use results::{Archive, Writer};
@@ -351,7 +352,7 @@ pub(crate) fn context(labels: Labels) -> Result<runner::Context, Failure> {
 
 /// An argument as it may be stored: addresses of databases keep their passwords to themselves.
 fn stored(argument: std::ffi::OsString) -> String {
-    without_password(&argument.to_string_lossy()).into_owned()
+    value_without_password(&argument.to_string_lossy()).into_owned()
 }
 
 /// Reads a results directory, judges it, and writes its report.
@@ -419,6 +420,6 @@ mod tests {
         assert_eq!(stored("postgres://a:se,secret@h/x".into()), "postgres://a:…@h/x");
         assert_eq!(stored("sqlite:/a,b".into()), "sqlite:/a,b");
         assert_eq!(stored("--size=10MB".into()), "--size=10MB");
-        assert_eq!(without_password("--database=a,b"), "--database=a,b");
+        assert_eq!(value_without_password("--database=a,b"), "--database=a,b");
     }
 }

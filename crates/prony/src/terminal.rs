@@ -3,16 +3,18 @@
 //! Nothing else in the program writes to either. A text is printed as [`record::Lines`] only, so that nothing that others
 //! wrote can command the terminal or begin a line; `tell!` makes one line of whatever it is given.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write as _};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
 use clap::ArgMatches;
-use record::{Lines, shown, shown_json};
+use record::{Lines, shown, shown_json, value_without_password};
 use report::Letters;
 use report::format::wrapped;
 
@@ -66,12 +68,33 @@ pub(crate) fn shows_live_line() -> bool {
 /// What `tell!` comes to.
 pub(crate) fn tell_line(line: Arguments<'_>) {
     let line = line.to_string();
-    let line = shown(&spelled(&line)).into_owned();
+    let line = shown(&without_logins_of_arguments(&spelled(&line))).into_owned();
     let line = match columns(io::stderr()) {
         Some(columns) => wrapped(&line, usize::from(columns)).join("\n"),
         None => line,
     };
     let _ = io::stderr().write_all((line + "\n").as_bytes());
+}
+
+/// A line in which no argument or variable is quoted that is a login with spaces in it. Only here it is known where such a value ends.
+fn without_logins_of_arguments(line: &str) -> Cow<'_, str> {
+    static LOGINS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    let logins = LOGINS.get_or_init(|| {
+        let arguments = std::env::args_os().skip(1).chain(std::env::vars_os().map(|(_, value)| value));
+        arguments.flat_map(|argument| logins_of(&argument.to_string_lossy())).collect()
+    });
+    logins.iter().fold(Cow::Borrowed(line), |line, (login, hidden)| match line.contains(login) {
+        true => Cow::Owned(line.replace(login, hidden)),
+        false => line,
+    })
+}
+
+/// An argument, and the value of an option in it, if they are logins with spaces, each with what is shown of it.
+fn logins_of(argument: &str) -> Vec<(String, String)> {
+    let value = argument.strip_prefix("--").and_then(|option| Some(option.split_once('=')?.1));
+    let values = value.into_iter().chain([argument]).filter(|value| value.contains(char::is_whitespace));
+    let hidden = |value: &str| (value.to_owned(), value_without_password(value).into_owned());
+    values.map(hidden).filter(|(value, hidden)| value != hidden).collect()
 }
 
 /// Takes a line away from a terminal on stderr that was to be written over, so that the next one does not begin in it.
@@ -133,7 +156,9 @@ pub(crate) fn end_with<T>(
     arguments: &[OsString],
     parse: impl Fn(Vec<OsString>) -> Result<T, clap::Error>,
 ) -> ExitCode {
-    let harmless = arguments.iter().map(|one| shown(&one.to_string_lossy()).into_owned().into());
+    let harmless =
+        |one: &OsString| shown(&value_without_password(&one.to_string_lossy())).into_owned().into();
+    let harmless = arguments.iter().map(harmless);
     let error = parse(harmless.collect()).err().unwrap_or(error);
     if !error.use_stderr() {
         // Help is ours, whose addresses are examples.
@@ -152,6 +177,14 @@ pub(crate) fn end_with<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_with_spaces_is_known_as_an_argument() {
+        let shown = [("joe:my pw@h".to_owned(), "joe:…@h".to_owned())];
+        assert_eq!(logins_of("joe:my pw@h"), shown);
+        assert_eq!(logins_of("--target=joe:my pw@h")[0], shown[0]);
+        assert_eq!(logins_of("kill at 3s"), []);
+    }
 
     #[test]
     fn blocks_are_for_locales_that_have_them() {

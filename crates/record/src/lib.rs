@@ -31,6 +31,7 @@ mod metric;
 mod observation;
 pub mod orders;
 mod pacing;
+mod password;
 mod percentiles;
 mod placed;
 mod preparation;
@@ -88,6 +89,7 @@ pub use metric::{Direction, METRICS, Metric};
 pub use observation::Observation;
 pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};
 pub use pacing::{Calibration, Loop, Offered};
+pub use password::{holds_password, value_without_password, without_password};
 pub use percentiles::{Percentile, PercentileError, Percentiles};
 pub use placed::{Beneath, Placed, Volume};
 pub use preparation::{Preparation, Unit};
@@ -102,7 +104,7 @@ pub use script::{Balances, ParametersInUse, ScriptInUse, ScriptOutcome, ScriptSe
 pub use series::{FigureOf, Second, SecondFigure, Series};
 pub use server::{Outage, Server, ServerSetting, Service};
 pub use share::{Share, ShareError};
-pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
+pub use shown::{Lines, escaped, shown, shown_json};
 pub use started::{DeviceLimits, FileCache, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
 pub use tables::{
     Crash, Killed, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup, TimedOperation,

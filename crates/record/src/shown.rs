@@ -10,6 +10,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
 
+use crate::password::without_password;
+
 /// One line: control characters stand as `\n`, `\x1b` or `\u{202e}`, and passwords of addresses as `…`.
 #[must_use]
 pub fn shown(text: &str) -> Cow<'_, str> {
@@ -109,122 +111,6 @@ fn escaped_where(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
         };
     }
     Cow::Owned(shown)
-}
-
-/// Stands for a password.
-const PASSWORD: &str = "…";
-
-/// Whether a text holds the password of an address.
-#[must_use]
-pub fn holds_password(text: &str) -> bool {
-    without_password(text) != text
-}
-
-/// A text in which no address has a password: `postgres://user:…@host/database`. Where it cannot be told what belongs to a
-/// password, more than that is left out.
-#[must_use]
-pub fn without_password(text: &str) -> Cow<'_, str> {
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("://") {
-        let (address, behind) = after.split_at(address_end(after));
-        let _ = write!(shown, "{before}://{}", without_login_password(address));
-        rest = behind;
-    }
-    shown.push_str(rest);
-    let shown = without_keyword_password(&shown);
-    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
-}
-
-/// A text in which no connection string has a password: `Server=h;Password=…;Database=x`. One without quotes or braces ends at the next
-/// semicolon, since it may hold any other sign.
-fn without_keyword_password(text: &str) -> String {
-    let (mut shown, mut rest) = (String::new(), text);
-    while let Some(begin) = keyword_password(rest) {
-        let (before, value) = rest.split_at(begin);
-        let after = &value[keyword_value_end(value)..];
-        shown.push_str(before);
-        shown.push_str(PASSWORD);
-        rest = after;
-    }
-    shown.push_str(rest);
-    shown
-}
-
-/// Where the value of the first keyword begins that is of a password: one that begins a text, a quotation or a pair, and ends at `=`.
-fn keyword_password(text: &str) -> Option<usize> {
-    // Of one byte each are the signs that are looked for, so that places stay what they are.
-    let small = text.to_ascii_lowercase();
-    let found = |keyword: &str| {
-        small.match_indices(keyword).find_map(|(at, _)| {
-            let before = text[..at].trim_end_matches(' ');
-            let begins = before.is_empty() || before.ends_with([';', '"', '\'', '`']);
-            let after = text[at + keyword.len()..].trim_start_matches(' ').strip_prefix('=')?;
-            begins.then(|| text.len() - after.trim_start_matches(' ').len())
-        })
-    };
-    ["password", "pwd"].into_iter().filter_map(found).min()
-}
-
-/// Whether nothing but what stands for a password is a value of a connection string.
-fn is_masked(value: &str) -> bool {
-    let after = value.strip_prefix(PASSWORD).map(|after| after.trim_start_matches(' '));
-    after.is_some_and(|after| after.is_empty() || after.starts_with(';'))
-}
-
-/// Where a value of a connection string ends: in braces or quotes where these do, doubled ones being part of it.
-fn keyword_value_end(value: &str) -> usize {
-    let end = match value.chars().next() {
-        Some('{') => '}',
-        Some(quote @ ('"' | '\'')) => quote,
-        _ if is_masked(value) => return PASSWORD.len(),
-        _ => return value.find(';').unwrap_or(value.len()),
-    };
-    let mut signs = value.char_indices().skip(1).peekable();
-    while let Some((at, sign)) = signs.next() {
-        if sign == end && signs.next_if(|(_, next)| *next == end).is_none() {
-            return at + sign.len_utf8();
-        }
-    }
-    value.len()
-}
-
-/// Where an address ends of which this is all after `://`: at a space, or where another address begins in a list. A space
-/// before the `@` belongs to a password.
-fn address_end(after: &str) -> usize {
-    let word_end =
-        |from: usize| after[from..].find(char::is_whitespace).map_or(after.len(), |end| from + end);
-    let mut end = word_end(0);
-    if is_open_login(&after[..end]) {
-        end = after[end..].find('@').map_or(end, |position| word_end(end + position));
-    }
-    let is_scheme = |character: char| character.is_ascii_alphanumeric() || "+-.".contains(character);
-    let next = after[..end].match_indices("://").find_map(|(position, _)| {
-        let before = after[..position].trim_end_matches(is_scheme);
-        before.ends_with([',', ';', '"', '\'', '`', '(', '[']).then_some(before.len())
-    });
-    next.unwrap_or(end)
-}
-
-/// Whether this begins like `user:password` and not like `host:port`.
-fn is_open_login(word: &str) -> bool {
-    let behind = word.split_once(':').map_or("", |(_, behind)| behind);
-    let behind_port = behind.trim_start_matches(|character: char| character.is_ascii_digit());
-    !word.contains('@') && behind_port.starts_with(|character: char| !"/?,;.:)]}\"'`".contains(character))
-}
-
-/// An address without `scheme://`. A password may hold any sign, so that it ends at the last `@`.
-fn without_login_password(address: &str) -> String {
-    let mut shown = match address.rsplit_once('@').map(|(login, place)| (login.split_once(':'), place)) {
-        Some((Some((user, _)), place)) => format!("{user}:{PASSWORD}@{place}"),
-        _ => address.to_owned(),
-    };
-    const OPTION: &str = "password=";
-    if let Some(begin) = shown.to_ascii_lowercase().find(OPTION).map(|position| position + OPTION.len()) {
-        let length = shown[begin..].find(['&', ',']).unwrap_or(shown.len() - begin);
-        shown.replace_range(begin..begin + length, PASSWORD);
-    }
-    shown
 }
 
 #[cfg(test)]

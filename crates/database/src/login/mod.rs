@@ -18,7 +18,10 @@ use std::path::{Path, PathBuf};
 
 use crate::Url;
 use crate::tls::{Oldest, Roots};
-use crate::url::encryption::{Binding, Encryption, Mode, Words, read_binding, read_oldest};
+use crate::url::auth::RequiredAuth;
+use crate::url::encryption::{
+    Binding, Encryption, FETCH_KEY, Mode, SERVER_KEY, Words, read_binding, read_oldest, read_server_key,
+};
 use crate::url::{Address, Host, ServerAddress};
 
 /// Variables that are looked at begin so.
@@ -168,6 +171,8 @@ impl Login {
         let roots = take("ssl-ca", open.roots.is_none());
         let is_open = open.certificate.is_none();
         let identity = take("ssl-cert", is_open).zip(take("ssl-key", is_open));
+        let is_open = open.server_key.is_none();
+        let keys = (take(SERVER_KEY, is_open), take(FETCH_KEY, is_open));
         if let Some(mode) = mode {
             login.encryption.mode = Some(Mode::read(&mode, Words::Mysql).map_err(|error| error.to_string())?);
         }
@@ -178,7 +183,17 @@ impl Login {
             (login.encryption.certificate, login.encryption.key) =
                 (Some(certificate.into()), Some(key.into()));
         }
-        login.user = login.user.or(user);
+        if is_open {
+            let key = read_server_key(keys.0.as_deref(), keys.1.as_deref());
+            login.encryption.server_key = key.map_err(|error| error.to_string())?;
+        }
+        // As the clients: an empty user is whoever runs this.
+        login.user = login.user.or(user).filter(|user| !user.is_empty());
+        if let Some(file) =
+            around.at_home(".mylogin.cnf").filter(|file| login.user.is_none() && file.exists())
+        {
+            login.taken.push(format!("{} was not read: give the user in the address", file.display()));
+        }
         login.password = login.password.or(password);
         if login.password.is_none()
             && let Some(password) = around.variable("MYSQL_PWD")
@@ -202,8 +217,15 @@ impl Login {
             self.password = Some(password.to_owned());
             self.taken.push(format!("password from {from}"));
         }
-        let names =
-            ["sslmode", "sslrootcert", "sslcert", "sslkey", "ssl_min_protocol_version", "channel_binding"];
+        let names = [
+            "sslmode",
+            "sslrootcert",
+            "sslcert",
+            "sslkey",
+            "ssl_min_protocol_version",
+            "channel_binding",
+            "require_auth",
+        ];
         self.take_words(&names.map(|name| (format!("{name} of {from}"), value(name))))?;
         if !service.unheeded.is_empty() {
             self.taken.push(format!("{} of {from} is not heeded", service.unheeded.join(", ")));
@@ -227,12 +249,13 @@ impl Login {
             "PGSSLKEY",
             "PGSSLMINPROTOCOLVERSION",
             "PGCHANNELBINDING",
+            "PGREQUIREAUTH",
         ];
         self.take_words(&names.map(|name| (name.to_owned(), around.variable(name))))
     }
 
-    /// Mode, authorities, certificate, key, oldest version and binding, each with where it is from, where they are open.
-    fn take_words(&mut self, words: &[(String, Option<&str>); 6]) -> Result<(), String> {
+    /// Mode, authorities, certificate, key, oldest version, binding and ways to log in, each with where it is from, where they are open.
+    fn take_words(&mut self, words: &[(String, Option<&str>); 7]) -> Result<(), String> {
         let mut taken = Vec::new();
         let mut take = |number: usize, is_open: bool| {
             let (name, value) = &words[number];
@@ -259,6 +282,9 @@ impl Login {
         if let Some(binding) = take(5, own.binding.is_none()) {
             let read: Binding = read_binding(binding).map_err(wrong(5))?;
             own.binding = Some(read);
+        }
+        if let Some(methods) = take(6, own.auth.is_none()) {
+            own.auth = RequiredAuth::read(methods).map_err(wrong(6))?;
         }
         self.taken.extend(taken.into_iter().map(|name| format!("encryption by {name}")));
         Ok(())

@@ -6,11 +6,15 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::url::encryption::{FETCH_KEY, SERVER_KEY};
+
 const GROUPS: [&str; 5] = ["client", "client-server", "client-mariadb", "mysql", "mariadb-client"];
-const KEYS: [&str; 9] =
-    ["user", "password", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "host", "port", "socket"];
-/// Files that name others, one within the other.
-const DEEPEST: u32 = 8;
+const KEYS: [&str; 11] = [
+    "user", "password", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "host", "port", "socket", SERVER_KEY,
+    FETCH_KEY,
+];
+/// Files that name others, one within the other: as many as the clients follow.
+const DEEPEST: u32 = 10;
 
 /// What files of options say: passwords too, so that it is not to be printed.
 #[derive(Default)]
@@ -37,7 +41,9 @@ impl Options {
             return;
         }
         // What a login may not read is not for it.
-        let Ok(text) = std::fs::read_to_string(file) else { return };
+        let Ok(bytes) = std::fs::read(file) else { return };
+        // A remark may be in another encoding.
+        let text = String::from_utf8_lossy(&bytes);
         let mut is_ours = false;
         for line in text.lines().map(str::trim) {
             if let Some(directive) = line.strip_prefix('!') {
@@ -68,39 +74,104 @@ impl Options {
     }
 
     fn set(&mut self, line: &str, file: &Path) {
-        let Some((name, value)) = line.split_once('=') else { return };
+        let line = without_remark(line);
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (line, None),
+        };
         let name = name.trim().replace('_', "-");
-        if let Some(key) = KEYS.into_iter().find(|key| *key == name) {
-            self.values.insert(key, (unquoted(value.trim()), file.to_owned()));
+        // The clients pass over an option so marked that they do not know.
+        let name = name.strip_prefix("loose-").unwrap_or(&name);
+        let Some(key) = KEYS.into_iter().find(|key| *key == name) else { return };
+        let value = match value {
+            Some(value) => unmarked(value.trim()),
+            // Whether, and not what.
+            None if key == FETCH_KEY => "1".to_owned(),
+            None => return,
+        };
+        if value.contains(char::REPLACEMENT_CHARACTER) {
+            self.ignored.push(format!("{key} of {} was not read: it is not UTF-8", file.display()));
+        } else {
+            self.values.insert(key, (value, file.to_owned()));
         }
     }
 }
 
-/// A value without the marks around it; a backslash is heeded as in the reference.
-fn unquoted(value: &str) -> String {
-    let marked = |mark: char| value.strip_prefix(mark).and_then(|rest| rest.split(mark).next());
-    let Some(bare) = marked('"').or_else(|| marked('\'')) else {
-        return escaped(value.split_once(" #").map_or(value, |(before, _)| before).trim_end());
-    };
-    escaped(bare)
+/// A line without the remark at its end: from the first `#` on that stands in no quotes. Within quotes a backslash protects one.
+fn without_remark(line: &str) -> &str {
+    let (mut open, mut is_escaped) = (None, false);
+    for (at, sign) in line.char_indices() {
+        match sign {
+            '\'' | '"' if !is_escaped => match open {
+                None => open = Some(sign),
+                Some(quote) if quote == sign => open = None,
+                Some(_) => {}
+            },
+            '#' if open.is_none() => return line[..at].trim_end(),
+            _ => {}
+        }
+        is_escaped = open.is_some() && sign == '\\' && !is_escaped;
+    }
+    line
 }
 
-fn escaped(value: &str) -> String {
-    let mut text = String::new();
-    let mut signs = value.chars();
+/// A value as the clients read it: without the marks around all of it, and with what a backslash stands for.
+fn unmarked(value: &str) -> String {
+    let between = |mark: char| value.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
+    let bare = between('"').or_else(|| between('\'')).unwrap_or(value);
+    let mut text = String::with_capacity(bare.len());
+    let mut signs = bare.chars();
     while let Some(sign) = signs.next() {
         if sign != '\\' {
             text.push(sign);
             continue;
         }
         match signs.next() {
-            Some('s') => text.push(' '),
+            Some('b') => text.push('\u{8}'),
             Some('t') => text.push('\t'),
             Some('n') => text.push('\n'),
-            Some('\\') => text.push('\\'),
+            Some('r') => text.push('\r'),
+            Some('s') => text.push(' '),
+            Some(mark @ ('\\' | '"' | '\'')) => text.push(mark),
             Some(other) => text.extend(['\\', other]),
             None => text.push('\\'),
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `my_print_defaults` of MariaDB 10.11 prints them.
+    #[test]
+    fn values_are_read_as_by_the_clients() {
+        for (line, expected) in [
+            ("password=plain", "plain"),
+            ("password = 'in marks' ", "in marks"),
+            ("password=\"a'b\"", "a'b"),
+            ("password='a'b'", "a'b"),
+            ("password=\"half", "\"half"),
+            ("password='one' two", "'one' two"),
+            ("password=ab#cd", "ab"),
+            ("password='ab#cd' # why", "ab#cd"),
+            ("password=\"a\\\"#b\"", "a\"#b"),
+            ("password=a'b#c'd", "a'b#c'd"),
+            ("password=a\\b\\t\\n\\r\\s\\\\z", "a\u{8}\t\n\r \\z"),
+            ("password=a\\qb\\", "a\\qb\\"),
+            ("password=a=b;c", "a=b;c"),
+            ("pass_word=no", ""),
+            ("loose_password=x", "x"),
+            ("password=", ""),
+        ] {
+            let mut options = Options::default();
+            options.set(line, Path::new("my.cnf"));
+            let value = options.values.get("password").map(|(value, _)| value.as_str());
+            assert_eq!(value.unwrap_or_default(), expected, "{line}");
+        }
+        let mut options = Options::default();
+        options.set("get-server-public-key # yes", Path::new("my.cnf"));
+        assert_eq!(options.values[FETCH_KEY].0, "1");
+    }
 }

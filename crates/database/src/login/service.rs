@@ -7,7 +7,7 @@ use super::Surroundings;
 use crate::UrlError;
 
 /// What is understood of a service; the rest is told.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "host",
     "port",
     "dbname",
@@ -20,6 +20,7 @@ const KEYS: [&str; 14] = [
     "sslkey",
     "ssl_min_protocol_version",
     "channel_binding",
+    "require_auth",
     "target_session_attrs",
     "service",
 ];
@@ -93,7 +94,10 @@ fn section(text: &str, name: &str, file: &Path) -> Result<Option<Service>, UrlEr
                 "hostaddr" => {
                     return Err(UrlError(format!("{}: hostaddr is not understood: give host", at())));
                 }
-                key if KEYS.contains(&key) => drop(service.values.insert(key.to_owned(), value.to_owned())),
+                // As libpq: the first one counts.
+                key if KEYS.contains(&key) => {
+                    service.values.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+                }
                 key => service.unheeded.push(key.to_owned()),
             }
         }

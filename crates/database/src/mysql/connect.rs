@@ -9,15 +9,16 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use mysql_async::prelude::Queryable as _;
-use mysql_async::{ClientIdentity, Conn, DriverError, Error as Driver, Opts, OptsBuilder, SslOpts};
+use mysql_async::{ClientIdentity, Conn, DriverError, Error as Driver, IoError, Opts, OptsBuilder, SslOpts};
 use record::{Link, LinkEncryption};
 
-use super::{SETTINGS, fault, several};
+use super::guard::{Ended, Guard, Key};
+use super::{SETTINGS, fault, guard, several};
 use crate::error::Attempt;
 use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
 use crate::tls::{Checks, Fault, Oldest, Roots, identity, install_provider, roots};
-use crate::url::encryption::{Encryption, Mode, Words};
+use crate::url::encryption::{Encryption, Mode, ServerKey, Words};
 use crate::url::{Host, ServerAddress};
 use crate::{Error, resolve};
 
@@ -52,7 +53,7 @@ pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result
         let is_plain = mode == Mode::Prefer || mode == Mode::Disable;
         return match is_plain {
             true => {
-                let conn = Conn::new(options(address, &login, None, None)).await;
+                let conn = Conn::new(Opts::from(options(address, &login, None, None))).await;
                 Ok(plain(conn.map_err(failed)?, "over a Unix socket"))
             }
             false => {
@@ -62,8 +63,7 @@ pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result
         };
     };
     let addresses = resolve::addresses(name, attempt).await?;
-    let without =
-        async || Conn::new(options(address, &login, Some(addresses.clone()), None)).await.map_err(failed);
+    let without = async || unencrypted(address, &login, &addresses, attempt).await;
     let server = format!("{name}:{port}");
     if mode == Mode::Disable {
         return Ok(plain(without().await?, "as the address says"));
@@ -86,6 +86,57 @@ pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result
     }
 }
 
+/// What can be done where the whole password would have to be sent without TLS.
+const UNENCRYPTED: &str = "give ssl-mode=VERIFY_IDENTITY, or REQUIRED where nobody stands between, or name the server's public key with \
+                           server-public-key-path=FILE; get-server-public-key=true believes whoever answers";
+/// User and password of the servers that this program starts: everybody can read them in its source.
+const PUBLIC_LOGIN: (&str, &str) = ("prony", "secret");
+
+/// A connection over TCP without TLS. A guard stands between where the password could be given away.
+async fn unencrypted(
+    address: &ServerAddress,
+    login: &Login,
+    addresses: &[IpAddr],
+    attempt: Attempt<'_>,
+) -> Result<Conn, Error> {
+    let direct = options(address, login, Some(addresses.to_vec()), None);
+    let failed = |error: &Driver| fault::at_connect(error, attempt);
+    let refused = |words: String, remedy: &str| Error::Refused(attempt.text(words, remedy));
+    let is_public = login.user.as_deref().zip(login.password.as_deref()) == Some(PUBLIC_LOGIN);
+    let has_password = login.password.as_deref().is_some_and(|password| !password.is_empty());
+    if !has_password || is_public && address.host.is_local() {
+        return Conn::new(Opts::from(direct)).await.map_err(|error| failed(&error));
+    }
+    let key = match &login.encryption.server_key {
+        None => Key::Nobodys,
+        Some(ServerKey::Asked) => Key::Asked,
+        Some(ServerKey::File(file)) => {
+            let read =
+                std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
+            let key = read.map_err(|words| refused(words, ""))?;
+            if guard::modulus_bytes(&key).is_none() {
+                let words = format!("{} holds no RSA public key in PEM", file.display());
+                return Err(refused(words, "name the file public_key.pem of the server's data directory"));
+            }
+            Key::Given(key)
+        }
+    };
+    let unguarded = |error: std::io::Error| failed(&Driver::Io(IoError::Io(error)));
+    let guard =
+        Guard::before(addresses.to_vec(), crate::url::port_of(&address.host), key).map_err(unguarded)?;
+    let connected = Conn::new(Opts::from(direct.socket(Some(guard.path())))).await;
+    connected.map_err(|error| match guard.ended() {
+        Some(Ended::Unreachable(error)) => unguarded(error),
+        Some(Ended::FullAuthentication) => refused(
+            "the server wants the whole password (full authentication of caching_sha2_password), and the connection is not \
+             encrypted: it was not sent"
+                .to_owned(),
+            UNENCRYPTED,
+        ),
+        None => failed(&error),
+    })
+}
+
 /// A connection with TLS, or what the driver says.
 ///
 /// # Errors
@@ -101,7 +152,8 @@ async fn encrypted(
         Error::Refused(attempt.text(&fault.words, fault.remedy.as_deref().unwrap_or(fault::TRUST)))
     };
     let (checks, tls) = tls(&login.encryption, mode).map_err(refused)?;
-    let connect = async |tls| Conn::new(options(address, login, Some(addresses.to_vec()), Some(tls))).await;
+    let connect =
+        async |tls| Conn::new(Opts::from(options(address, login, Some(addresses.to_vec()), Some(tls)))).await;
     let mut connected = connect(tls.clone()).await;
     let is_name = |error: &Driver| fault::of_tls(error).is_some_and(|fault| fault.is_of_name);
     if checks == Checks::Authority && connected.as_ref().is_err_and(is_name) {
@@ -126,7 +178,7 @@ fn options(
     login: &Login,
     addresses: Option<Vec<IpAddr>>,
     tls: Option<SslOpts>,
-) -> Opts {
+) -> OptsBuilder {
     let options = OptsBuilder::default()
         .user(login.user.clone())
         .pass(login.password.clone())
@@ -136,13 +188,12 @@ fn options(
         .stmt_cache_size(0)
         .ssl_opts(tls)
         .init(vec![SETTINGS]);
-    let options = match &address.host {
+    match &address.host {
         Host::Tcp { name, port } => {
             options.ip_or_hostname(name.clone()).resolved_ips(addresses).tcp_port(*port)
         }
         Host::Socket { path, .. } => options.socket(Some(path.to_string_lossy())),
-    };
-    options.into()
+    }
 }
 
 /// What the driver is told.

@@ -6,6 +6,7 @@ mod activity;
 mod administration;
 mod connect;
 mod fault;
+mod guard;
 mod inspect;
 mod other;
 mod service;

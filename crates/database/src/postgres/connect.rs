@@ -22,6 +22,7 @@ use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream as Binds};
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_rustls::TlsConnector;
 
+use super::auth::{LogIn, Rule};
 use super::fault::{self, Unconnected};
 use super::line::{self, DriversEnd, OurEnd, Stream};
 use super::several;
@@ -133,6 +134,7 @@ struct Sought {
     host: String,
     silence: Duration,
     config: Config,
+    rule: Rule,
 }
 
 fn settings(address: &ServerAddress, login: &Login) -> Config {
@@ -174,7 +176,8 @@ impl Sought {
                 (String::new(), vec![Place::Socket(path.join(format!(".s.PGSQL.{port}")))])
             }
         };
-        Ok(Self { places, host, silence: address.silence.connect(), config: settings(address, login) })
+        let rule = Rule { required: login.encryption.auth.clone(), is_local: address.host.is_local() };
+        Ok(Self { places, host, silence: address.silence.connect(), config: settings(address, login), rule })
     }
 
     /// Connects to the first place that lets us in.
@@ -194,6 +197,7 @@ impl Sought {
             let tried = async {
                 let stream = self.reach(place).await.map_err(Unconnected::Socket)?;
                 let (drivers, line) = line::ends(stream);
+                let drivers = drivers.watched(LogIn::new(self.rule.clone(), mode != SslMode::Disable));
                 let tls = tls().map_err(Unconnected::Socket)?;
                 let connected = config.connect_raw(drivers, tls).await;
                 let (client, connection) = connected.map_err(Unconnected::Driver)?;

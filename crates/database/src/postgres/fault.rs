@@ -6,6 +6,7 @@ use std::io;
 
 use tokio_postgres::error::{DbError, ErrorPosition};
 
+use super::auth::NotPermitted;
 use super::message::Wrong;
 use crate::error::{Attempt, remedy};
 use crate::tls::Fault;
@@ -125,6 +126,9 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, also: Option<String>, at
     if let Some(fault) = of_tls(error) {
         return Error::Refused(text(fault.remedy.as_deref().unwrap_or(TRUST)));
     }
+    if let Some(ended) = io_error(error).and_then(not_permitted) {
+        return Error::Refused(text(&ended.remedy));
+    }
     if said.contains("does not support TLS") {
         return Error::Refused(text(
             "have the server encrypt (ssl = on, with ssl_cert_file and ssl_key_file), or give sslmode=disable where the \
@@ -221,6 +225,11 @@ pub(super) fn refusal(wrong: &DbError, sql: &str) -> Option<Refusal> {
 
 fn told(message: &str, more: [Option<&str>; 2]) -> String {
     more.into_iter().flatten().fold(message.to_owned(), |words, more| format!("{words} ({more})"))
+}
+
+/// Why we ended a log-in, if we did.
+fn not_permitted(error: &io::Error) -> Option<&NotPermitted> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
 fn io_error(error: &tokio_postgres::Error) -> Option<&io::Error> {

@@ -14,6 +14,7 @@ use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
+use super::auth::LogIn;
 use crate::reactor::{self, Line};
 
 /// A socket, or what encrypts one.
@@ -103,7 +104,11 @@ fn state(line: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 /// The driver's end.
-pub(super) struct DriversEnd(Arc<Mutex<State>>);
+pub(super) struct DriversEnd {
+    shared: Arc<Mutex<State>>,
+    /// Sees what the server asks for at the log-in.
+    log_in: Option<LogIn>,
+}
 
 /// Our end. The line is the driver's again once this is gone, so that it can take its leave.
 pub(super) struct OurEnd {
@@ -126,17 +131,25 @@ enum Held {
 /// Both ends of one connection; it is the driver's turn.
 pub(super) fn ends(stream: Stream) -> (DriversEnd, OurEnd) {
     let line = Arc::new(Mutex::new(State { stream: Some(stream), is_ours: false, waiting: None }));
-    (DriversEnd(Arc::clone(&line)), OurEnd { shared: line, held: Held::Not, is_here: false })
+    (
+        DriversEnd { shared: Arc::clone(&line), log_in: None },
+        OurEnd { shared: line, held: Held::Not, is_here: false },
+    )
 }
 
 impl DriversEnd {
     /// The stream itself, to make another one of it.
     pub(super) fn take(&self) -> io::Result<Stream> {
-        state(&self.0).stream.take().ok_or_else(gone)
+        state(&self.shared).stream.take().ok_or_else(gone)
     }
 
     pub(super) fn put(&self, stream: Stream) {
-        state(&self.0).stream = Some(stream);
+        state(&self.shared).stream = Some(stream);
+    }
+
+    /// What comes is seen from now on, until the log-in is over.
+    pub(super) fn watched(self, log_in: LogIn) -> Self {
+        Self { log_in: Some(log_in), ..self }
     }
 
     fn poll<T>(
@@ -144,7 +157,7 @@ impl DriversEnd {
         context: &mut Context<'_>,
         poll: impl FnOnce(Pin<&mut Stream>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        let mut state = state(&self.0);
+        let mut state = state(&self.shared);
         if state.is_ours {
             state.waiting = Some(context.waker().clone());
             return Poll::Pending;
@@ -166,7 +179,12 @@ impl AsyncRead for DriversEnd {
         context: &mut Context<'_>,
         room: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.poll(context, |stream, context| stream.poll_read(context, room))
+        let before = room.filled().len();
+        let read = self.poll(context, |stream, context| stream.poll_read(context, room));
+        if let (Some(log_in), Poll::Ready(Ok(()))) = (&mut self.get_mut().log_in, &read) {
+            log_in.see(&room.filled()[before..])?;
+        }
+        read
     }
 }
 

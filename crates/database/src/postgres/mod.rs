@@ -2,6 +2,7 @@
 
 mod activity;
 mod administration;
+mod auth;
 mod connect;
 mod copy;
 mod exchange;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::UrlError;
+use super::auth::{AUTH, RequiredAuth};
 use super::form::{Form, Names};
 use crate::tls::{Oldest, Roots};
 
@@ -22,6 +23,20 @@ pub(crate) struct Encryption {
     pub(crate) key: Option<PathBuf>,
     pub(crate) oldest: Option<Oldest>,
     pub(crate) binding: Option<Binding>,
+    /// Which ways to log in are permitted (PostgreSQL).
+    pub(crate) auth: Option<RequiredAuth>,
+    /// Where the key is from with which a password is encrypted that leaves without TLS (MySQL).
+    pub(crate) server_key: Option<ServerKey>,
+}
+
+/// Where the public key of a server is from: <https://dev.mysql.com/doc/refman/8.4/en/caching-sha2-pluggable-authentication.html>.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ServerKey {
+    /// The server is asked for it, whoever that is.
+    Asked,
+    /// A file in PEM.
+    File(PathBuf),
 }
 
 /// Whether a connection is encrypted, and what is checked of the server.
@@ -114,6 +129,9 @@ impl Binding {
 
 pub(super) const OLDEST: &str = "ssl_min_protocol_version";
 pub(super) const BINDING: &str = "channel_binding";
+/// The options of a server's public key.
+pub(crate) const FETCH_KEY: &str = "get-server-public-key";
+pub(crate) const SERVER_KEY: &str = "server-public-key-path";
 
 impl Encryption {
     /// Of the options of an address.
@@ -134,6 +152,8 @@ impl Encryption {
             key: file(key)?,
             oldest: option(OLDEST).map(read_oldest).transpose()?,
             binding: option(BINDING).map(read_binding).transpose()?,
+            auth: option(AUTH).map(RequiredAuth::read).transpose()?.flatten(),
+            server_key: read_server_key(option(SERVER_KEY), option(FETCH_KEY))?,
         };
         if encryption.roots == Some(Roots::System)
             && encryption.mode.is_some_and(|mode| mode != Mode::VerifyFull)
@@ -177,6 +197,15 @@ impl Encryption {
             (key, self.key.as_ref().map(path)),
             (OLDEST, self.oldest.map(|oldest| oldest.name().to_owned())),
             (BINDING, self.binding.map(|binding| binding.name().to_owned())),
+            (AUTH, self.auth.as_ref().map(ToString::to_string)),
+            (
+                SERVER_KEY,
+                self.server_key.as_ref().and_then(|key| match key {
+                    ServerKey::File(file) => Some(path(file)),
+                    ServerKey::Asked => None,
+                }),
+            ),
+            (FETCH_KEY, (self.server_key == Some(ServerKey::Asked)).then(|| "true".to_owned())),
         ];
         options.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -188,6 +217,23 @@ pub(crate) fn read_oldest(text: &str) -> Result<Oldest, UrlError> {
         "tlsv1" | "tlsv1.1" | "tlsv1.2" => Ok(Oldest::Tls12),
         "tlsv1.3" => Ok(Oldest::Tls13),
         _ => Err(UrlError(format!("`{text}` is no version of TLS that is known: give TLSv1.2 or TLSv1.3"))),
+    }
+}
+
+/// A file wins over asking, as in MySQL's client.
+pub(crate) fn read_server_key(
+    file: Option<&str>,
+    fetch: Option<&str>,
+) -> Result<Option<ServerKey>, UrlError> {
+    let is_asked = match fetch.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("0" | "false" | "off" | "no") => false,
+        Some("1" | "true" | "on" | "yes") => true,
+        Some(_) => return Err(UrlError(format!("{FETCH_KEY} is true or false"))),
+    };
+    match file {
+        Some("") => Err(UrlError(format!("{SERVER_KEY} names no file"))),
+        Some(file) => Ok(Some(ServerKey::File(file.into()))),
+        None => Ok(is_asked.then_some(ServerKey::Asked)),
     }
 }
 

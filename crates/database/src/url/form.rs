@@ -1,6 +1,7 @@
 //! How the addresses of each kind of server are written.
 
-use super::encryption::{BINDING, OLDEST, Words};
+use super::auth::AUTH;
+use super::encryption::{BINDING, FETCH_KEY, OLDEST, SERVER_KEY, Words};
 use super::hosts::WANTED;
 
 /// How addresses of a kind of server are written, beside what all have.
@@ -65,6 +66,7 @@ pub(super) static POSTGRES: Form = Form {
         "sslkey",
         OLDEST,
         BINDING,
+        AUTH,
     ],
 };
 
@@ -91,6 +93,8 @@ pub(super) static MYSQL: Form = Form {
         "ssl-cert",
         "ssl-key",
         OLDEST,
+        SERVER_KEY,
+        FETCH_KEY,
     ],
 };
 

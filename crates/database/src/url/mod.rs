@@ -3,7 +3,9 @@
 //!
 //! Parsing stands in `parse`. Nothing here opens a connection or reads the environment: what a text leaves open, `login` looks for.
 
+pub(crate) mod auth;
 pub(crate) mod encryption;
+mod foreign;
 mod form;
 pub(crate) mod hosts;
 mod interface;

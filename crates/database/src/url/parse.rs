@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use super::encryption::Encryption;
+use super::foreign;
 use super::form::{CLICKHOUSE, Form, MYSQL, POSTGRES, SocketOption};
 use super::hosts::{WANTED, Wanted, ports};
 use super::sqlserver::{SqlServerAddress, connection_string, is_connection_string};
@@ -14,7 +15,7 @@ use crate::{Engine, Fake};
 
 pub(super) const ENCODING: &str =
     "in a user, password or name write : as %3A, @ as %40, / as %2F, ? as %3F, and a comma as %2C";
-const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database, \
+pub(super) const FORMS: &str = "give sqlite:FILE, postgres://user@host:port/database, mysql://user@host:port/database, \
                      sqlserver://user@host:port/database, clickhouse://user@host:port/database or duckdb:FILE";
 
 /// Whether an address of a known kind begins here.
@@ -26,6 +27,9 @@ pub(super) fn begins_address(text: &str) -> bool {
 impl Url {
     /// What a text says, and nothing else.
     pub(crate) fn read(text: &str) -> Result<Self, UrlError> {
+        if let Some(mistake) = foreign::mistake(text) {
+            return Err(mistake);
+        }
         if is_connection_string(text) {
             return connection_string(text).map(|server| Self(Address::SqlServer(Box::new(server))));
         }
@@ -33,7 +37,11 @@ impl Url {
             return Err(UrlError(format!("this is no address of a database: {FORMS}")));
         };
         let Some(engine) = Engine::ALL.into_iter().find(|&engine| schemes(engine).contains(&scheme)) else {
-            return Err(UrlError(format!("`{scheme}:` is no kind of address that is known: {FORMS}")));
+            // What is no word could be the user of a login, or more.
+            let is_word = scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || "+-.".contains(sign));
+            let what =
+                if is_word && !rest.contains('@') { format!("`{scheme}:`") } else { "this".to_owned() };
+            return Err(UrlError(format!("{what} is no kind of address that is known: {FORMS}")));
         };
         match engine {
             Engine::Sqlite => file(rest, scheme).map(|file| Self(Address::Sqlite(file))),
@@ -97,6 +105,7 @@ impl<'a> Parts<'a> {
         let Some(rest) = rest.strip_prefix("//") else {
             return Err(UrlError(format!("`{0}:` needs two slashes: give {0}://host/database", form.scheme)));
         };
+        let rest_of_all = rest;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         if database.contains('@') || query.contains('@') {
@@ -118,7 +127,7 @@ impl<'a> Parts<'a> {
             )));
         }
         let places = place.split(',').map(host_and_port).collect::<Result<_, _>>()?;
-        let options = options(query, form)?;
+        let options = options(query, form).map_err(|mistake| mistake.told(form, rest_of_all))?;
         Ok(Self { form, user, password, places, database, options })
     }
 
@@ -177,6 +186,7 @@ impl<'a> Parts<'a> {
             None if self.places.iter().all(|(_, port)| port.is_none()) => Vec::new(),
             None => self.places.iter().map(|(_, port)| port.unwrap_or_default().to_owned()).collect(),
         };
+        names.iter().try_for_each(|name| host_name(name))?;
         let ports = ports(names.len(), &given, form.default_port)?;
         Ok(names.into_iter().zip(ports).map(|(name, port)| Host::of(name, port)).collect())
     }
@@ -200,6 +210,15 @@ pub(super) fn host_and_port(place: &str) -> Result<(&str, Option<&str>), UrlErro
     }
 }
 
+/// Refuses what can be no name of a host, such as pairs that other programs write behind it. The path of a socket may hold any sign.
+pub(super) fn host_name(name: &str) -> Result<(), UrlError> {
+    let is_sign = |sign: char| sign.is_alphanumeric() || "-._:%~".contains(sign);
+    if name.starts_with('/') || name.chars().all(is_sign) {
+        return Ok(());
+    }
+    Err(UrlError(format!("the host has a sign that no name of a host has; {ENCODING}")))
+}
+
 impl Host {
     /// What begins with a slash is a socket, and nothing is this machine.
     pub(crate) fn of(name: String, port: u16) -> Self {
@@ -216,25 +235,41 @@ pub(super) fn port_number(text: &str) -> Result<u16, UrlError> {
     text.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)
 }
 
-fn options<'a>(query: &'a str, form: &Form) -> Result<Vec<(&'a str, String)>, UrlError> {
+/// What is wrong with options.
+enum OptionMistake<'a> {
+    Wrong(UrlError),
+    /// Names that nobody knows.
+    Unknown(Vec<&'a str>),
+}
+
+impl OptionMistake<'_> {
+    fn told(self, form: &Form, rest: &str) -> UrlError {
+        match self {
+            Self::Wrong(error) => error,
+            Self::Unknown(names) => foreign::unknown_options(form.scheme, rest, &names, form.options),
+        }
+    }
+}
+
+fn options<'a>(query: &'a str, form: &Form) -> Result<Vec<(&'a str, String)>, OptionMistake<'a>> {
     let mut options: Vec<(&str, String)> = Vec::new();
+    let mut unknown = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        if name == "password" {
-            return Err(UrlError("a password stands after the user: user:password@host".to_owned()));
+        let wrong = |words: String| Err(OptionMistake::Wrong(UrlError(words)));
+        if ["password", "passwd", "pwd", "pass", "pw"].iter().any(|key| name.eq_ignore_ascii_case(key)) {
+            return wrong("a password stands after the user: user:password@host".to_owned());
         }
         if !form.options.contains(&name) {
-            return Err(UrlError(format!(
-                "the option `{name}` is not known: give {}",
-                form.options.join(", ")
-            )));
+            unknown.push(name);
+            continue;
         }
         if options.iter().any(|(given, _)| *given == name) {
-            return Err(UrlError(format!("the option `{name}` is given twice")));
+            return wrong(format!("the option `{name}` is given twice"));
         }
-        options.push((name, decoded(value, "an option")?));
+        options.push((name, decoded(value, "an option").map_err(OptionMistake::Wrong)?));
     }
-    Ok(options)
+    if unknown.is_empty() { Ok(options) } else { Err(OptionMistake::Unknown(unknown)) }
 }
 
 /// `%41` is `A`.

@@ -48,6 +48,7 @@ mod running;
 mod safety;
 mod sampling;
 mod script;
+mod secrets;
 mod server_cpu;
 mod servers;
 mod silence;

@@ -85,7 +85,7 @@ fn a_connection_string_is_a_target_and_its_password_a_secret() {
     let bench = Workbench::new();
     let port = server.url().rsplit_once(':').unwrap().1.replace("/master", "");
     let target = format!(
-        "Server=tcp:127.0.0.1,{port};Database=master;User Id=prony;Password={{Hush-77}};Encrypt=Optional"
+        "Server=tcp:127.0.0.1,{port};Database=master;User Id=prony;Password=Hush-77;Encrypt=Optional"
     );
     let mut arguments = vec!["historian", "--target", &target, "--database", "prony_string"];
     arguments.extend(LOAD.map(|word| if word == "8s" { "2s" } else { word }));

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::parse::{ENCODING, decoded, host_and_port};
+use super::foreign;
+use super::parse::{ENCODING, decoded, host_and_port, host_name};
 use super::{Encoded, UrlError, is_loopback};
 use crate::silence::Silence;
 use keyword::{Keyword, keyword};
@@ -97,6 +98,12 @@ impl Encrypt {
     }
 }
 
+/// Whether a word is an option of an address of the first form.
+pub(super) fn is_option(name: &str) -> bool {
+    keyword(name)
+        .is_some_and(|keyword| !matches!(keyword, Keyword::Server | Keyword::Ignored | Keyword::Password))
+}
+
 impl SqlServerAddress {
     /// As the address says; where it says nothing, a connection that leaves this machine is encrypted and checked.
     pub(crate) fn encrypt(&self) -> Encrypt {
@@ -141,6 +148,7 @@ impl SqlServerAddress {
                 "`sqlserver:` needs two slashes: give sqlserver://host/database".to_owned(),
             ));
         };
+        let whole = rest;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         if database.contains('@') || query.contains('@') {
@@ -162,15 +170,24 @@ impl SqlServerAddress {
         }
         let (host, port) = host_and_port(place)?;
         said.address.host = decoded(host, "the host")?;
+        host_name(&said.address.host)?;
         if let Some(port) = port {
             said.take(Keyword::Port, port)?;
         }
         if !database.is_empty() {
             said.take(Keyword::Database, &decoded(database, "the database")?)?;
         }
+        let mut unknown = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            said.option(name, &decoded(value, "an option")?)?;
+            match said.option(name, &decoded(value, "an option")?)? {
+                true => {}
+                false => unknown.push(name),
+            }
+        }
+        if !unknown.is_empty() {
+            let known = keyword::OPTIONS.map(|(name, _)| name);
+            return Err(foreign::unknown_options("sqlserver", whole, &unknown, &known));
         }
         said.whole()
     }
@@ -184,17 +201,14 @@ struct Said {
 }
 
 impl Said {
-    /// An option of an address of the first form.
-    fn option(&mut self, name: &str, value: &str) -> Result<(), UrlError> {
+    /// An option of an address of the first form; whether it is one.
+    fn option(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
         match keyword(name) {
             Some(Keyword::Password) => {
                 Err(UrlError("a password stands after the user: user:password@host".to_owned()))
             }
-            Some(Keyword::Server | Keyword::Ignored) | None => Err(UrlError(format!(
-                "the option `{name}` is not known: give {}",
-                keyword::OPTIONS.map(|(name, _)| name).join(", ")
-            ))),
-            Some(known) => self.take(known, value),
+            Some(Keyword::Server | Keyword::Ignored) | None => Ok(false),
+            Some(known) => self.take(known, value).map(|()| true),
         }
     }
 

@@ -6,8 +6,53 @@ use super::keyword::{Keyword, keyword};
 use super::{Said, SqlServerAddress};
 use crate::url::UrlError;
 
-const QUOTING: &str =
-    "write a value that has a ; or begins with a quote in braces, as Password={…}, and a } in it twice";
+/// Whose reader a string is for: both have other marks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// ADO.NET: values in quotes; of a key that is given twice the last counts.
+    /// <https://learn.microsoft.com/dotnet/api/system.data.sqlclient.sqlconnection.connectionstring>
+    SqlClient,
+    /// Values in braces; of a key that is given twice the first counts.
+    /// <https://learn.microsoft.com/sql/odbc/reference/syntax/sqldriverconnect-function>
+    Odbc,
+}
+
+impl Reader {
+    fn quoting(self) -> &'static str {
+        match self {
+            Self::SqlClient => {
+                "write a value that has a ; or begins with a quote in quotes, as Password=\"…\", and that quote in it twice"
+            }
+            Self::Odbc => "write a value that has a ; in braces, as PWD={…}, and a } in it twice",
+        }
+    }
+
+    /// By the keys that only one of both has.
+    fn of(text: &str) -> Result<Self, UrlError> {
+        let names =
+            text.split(';').filter_map(|pair| Some(pair.split_once('=')?.0.trim().to_ascii_lowercase()));
+        let names: Vec<String> = names.collect();
+        let has = |keys: &[&str]| names.iter().any(|name| keys.contains(&name.as_str()));
+        if has(&["driver", "dsn", "filedsn"]) {
+            return Ok(Self::Odbc);
+        }
+        let is_odbc = has(&["uid", "pwd", "trusted_connection", "wsid", "app"]);
+        let is_client =
+            has(&["user id", "user", "password", "data source", "initial catalog", "integrated security"]);
+        let has_braces = text
+            .split(';')
+            .filter_map(|pair| Some(pair.split_once('=')?.1))
+            .any(|value| value.trim_start().starts_with('{'));
+        if is_odbc && is_client && has_braces {
+            return Err(UrlError(
+                "braces are marks to ODBC and a part of the value to SqlClient, and the connection string has keys of both: \
+                 give UID= and PWD= for ODBC, or User ID= and Password= for SqlClient"
+                    .to_owned(),
+            ));
+        }
+        Ok(if is_odbc && !is_client { Self::Odbc } else { Self::SqlClient })
+    }
+}
 
 /// Whether a text begins like one: with a keyword that is known, and no scheme before it.
 pub(in crate::url) fn is_connection_string(text: &str) -> bool {
@@ -16,41 +61,54 @@ pub(in crate::url) fn is_connection_string(text: &str) -> bool {
 
 /// Reads one.
 pub(in crate::url) fn connection_string(text: &str) -> Result<SqlServerAddress, UrlError> {
-    let mut said = Said::default();
+    let reader = Reader::of(text)?;
+    let mut pairs: Vec<(Keyword, String)> = Vec::new();
     let mut rest = text.trim_start();
     let mut is_after_password = false;
     while !rest.is_empty() {
         let Some((name, after)) = rest.split_once('=') else {
             let what = if is_after_password { "what follows the password" } else { "its end" };
-            return Err(UrlError(format!("the connection string has no = in {what}; {QUOTING}")));
+            let quoting = reader.quoting();
+            return Err(UrlError(format!("the connection string has no = in {what}; {quoting}")));
         };
         let name = name.trim();
         let Some(known) = keyword(name) else {
             let what =
                 if is_after_password { "what follows the password".to_owned() } else { format!("`{name}`") };
+            let quoting = reader.quoting();
             return Err(UrlError(format!(
-                "{what} is no keyword of a connection string that is known; {QUOTING}"
+                "{what} is no keyword of a connection string that is known; {quoting}"
             )));
         };
-        let (value, behind) = value(after)?;
-        said.take(known, &value)?;
-        is_after_password = known == Keyword::Password;
+        let (value, behind) = value(after, reader)?;
+        let earlier = pairs.iter().position(|(keyword, _)| *keyword == known && known != Keyword::Ignored);
+        match (earlier, reader) {
+            (None, _) => pairs.push((known, value)),
+            (Some(earlier), Reader::SqlClient) => pairs[earlier].1 = value,
+            (Some(_), Reader::Odbc) => {}
+        }
+        is_after_password |= known == Keyword::Password;
         rest = behind.trim_start_matches(|sign: char| sign == ';' || sign.is_whitespace());
+    }
+    let mut said = Said::default();
+    for (keyword, value) in &pairs {
+        said.take(*keyword, value)?;
     }
     said.whole()
 }
 
-/// A value and what comes behind its `;`. In braces or quotes it ends where these do, doubled ones being part of it.
-fn value(text: &str) -> Result<(String, &str), UrlError> {
+/// A value and what comes behind its `;`. Within marks it ends where these do, doubled ones being part of it.
+fn value(text: &str, reader: Reader) -> Result<(String, &str), UrlError> {
     let text = text.trim_start();
-    let end = match text.chars().next() {
-        Some('{') => '}',
-        Some(quote @ ('"' | '\'')) => quote,
+    let end = match (text.chars().next(), reader) {
+        (Some('{'), Reader::Odbc) => '}',
+        (Some(quote @ ('"' | '\'')), Reader::SqlClient) => quote,
         _ => {
             let (value, behind) = text.split_once(';').unwrap_or((text, ""));
             return Ok((value.trim_end().to_owned(), behind));
         }
     };
+    let quoting = reader.quoting();
     let mut value = String::new();
     let mut signs = text.char_indices().skip(1).peekable();
     while let Some((_, sign)) = signs.next() {
@@ -63,8 +121,8 @@ fn value(text: &str) -> Result<(String, &str), UrlError> {
             if behind.is_empty() || behind.starts_with(';') {
                 return Ok((value, behind));
             }
-            return Err(UrlError(format!("something stands between a {end} and the next ;: {QUOTING}")));
+            return Err(UrlError(format!("something stands between a {end} and the next ;: {quoting}")));
         }
     }
-    Err(UrlError(format!("a value has no {end} at its end; {QUOTING}")))
+    Err(UrlError(format!("a value has no {end} at its end; {quoting}")))
 }

@@ -43,9 +43,9 @@ fn connection_strings_say_the_same() {
     let url =
         parsed("sqlserver://ann:se;c'r}et@db.example:1500/plant?encrypt=on&trust_server_certificate=true");
     for text in [
-        "Server=tcp:db.example,1500;Initial Catalog=plant;User ID=ann;Password={se;c'r}}et};Encrypt=True;\
+        "Server=tcp:db.example,1500;Initial Catalog=plant;User ID=ann;Password=\"se;c'r}et\";Encrypt=True;\
          TrustServerCertificate=True;MultipleActiveResultSets=False;",
-        "Driver={ODBC Driver 18 for SQL Server};Server=db.example,1500;Database=plant;UID=ann;PWD=\"se;c'r}et\";\
+        "Driver={ODBC Driver 18 for SQL Server};Server=db.example,1500;Database=plant;UID=ann;PWD={se;c'r}}et};\
          Encrypt=yes;TrustServerCertificate=yes",
         " data source = db.example , 1500 ; database=plant; user=ann; password='se;c''r}et' ; encrypt = mandatory ; \
          Trust Server Certificate=1; Persist Security Info=False",
@@ -56,6 +56,24 @@ fn connection_strings_say_the_same() {
     assert_eq!((named.host.as_str(), named.instance.as_deref()), ("localhost", Some("PLANT")));
     assert_eq!(parsed("Server=.;").host, "localhost");
     assert_eq!(parsed("Server=h;Password=a b c ;").password.as_deref(), Some("a b c"));
+}
+
+/// A login by SqlClient with the password `{abc}` was tried as `abc`.
+#[test]
+fn marks_are_those_of_the_reader_that_a_string_is_for() {
+    for (text, password) in [
+        ("Server=depot;User ID=plant;Password={abc}", "{abc}"),
+        ("Data Source=depot;UID=plant;PWD=abc", "abc"),
+        ("Server=depot;Password={abc}", "{abc}"),
+        ("Server=depot;Uid=plant;Pwd={abc}", "abc"),
+        ("Driver={ODBC Driver 18 for SQL Server};Server=depot;Uid=plant;Pwd={a;b}}c}", "a;b}c"),
+        ("Driver={x};Server=depot;Uid=plant;Pwd='abc'", "'abc'"),
+        ("Server=depot;User ID=plant;Password='a''b'", "a'b"),
+        ("Server=depot;User ID=plant;Password=one;Password=two", "two"),
+        ("Driver={x};Server=depot;Pwd=one;Pwd=two", "one"),
+    ] {
+        assert_eq!(parsed(text).password.as_deref(), Some(password), "{text}");
+    }
 }
 
 #[test]
@@ -87,8 +105,10 @@ fn mistakes_are_named_with_the_remedy() {
         ("Server=(localdb)\\x", "give host,port"),
         ("Server=h;Colour=3", "`Colour` is no keyword"),
         ("Server=h;Database", "has no ="),
-        ("Server=h;Password={x", "no } at its end"),
-        ("Server=h;Password={x}y;", "something stands between"),
+        ("Server=h;Pwd={x", "no } at its end"),
+        ("Server=h;Pwd={x}y;", "something stands between"),
+        ("Server=h;Password=\"x\"y;", "something stands between"),
+        ("Server=h;Uid=a;Password={x}", "keys of both"),
     ] {
         let message = refused(text);
         assert!(message.contains(part), "{text}: {message}");
@@ -101,6 +121,7 @@ fn a_password_is_never_shown() {
         "sqlserver://ann:Hush77@h/x?encrypt=on",
         "Server=h;Uid=ann;Pwd=Hush77",
         "Server=h;User=ann;Password={Hush77}",
+        "Server=h;Uid=ann;Password=Hush77;Password=Hush77",
     ] {
         let url: Url = text.parse().unwrap();
         assert!(!format!("{url} {url:?}").contains("Hush77") && url.to_string().contains("ann@h"), "{url}");
@@ -112,9 +133,9 @@ fn a_password_is_never_shown() {
         "sqlserver://ann:Hush77%@h/x",
         "Server=h;Password=1;Hush77=2",
         "Server=h;Password=1;Hush77",
-        "Server=h;Password={1}Hush77;",
+        "Server=h;Pwd={1}Hush77;",
         "Server=h;Password=\"Hush77",
-        "Server=h;Password=Hush77;Password=Hush77",
+        "Driver={x};Server=h;Pwd={Hush77",
     ] {
         assert!(!refused(text).contains("Hush77"), "{text}");
     }
@@ -176,11 +197,11 @@ proptest! {
     #[test]
     fn a_value_in_braces_or_quotes_is_read_as_it_is(
         password in "[^\\x00]{0,20}",
-        quote in prop_oneof![Just(('{', '}')), Just(('"', '"')), Just(('\'', '\''))],
+        quote in prop_oneof![Just(('{', '}', "Pwd")), Just(('"', '"', "Password")), Just(('\'', '\'', "Password"))],
     ) {
-        let (begin, end) = quote;
+        let (begin, end, key) = quote;
         let doubled = password.replace(end, &format!("{end}{end}"));
-        let text = format!("Server=h;Password={begin}{doubled}{end};Database=x");
+        let text = format!("Server=h;{key}={begin}{doubled}{end};Database=x");
         let given = parsed(&text);
         prop_assert_eq!(given.password.as_deref(), Some(password.as_str()));
         prop_assert_eq!(given.database.as_deref(), Some("x"));
