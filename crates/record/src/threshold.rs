@@ -75,6 +75,17 @@ pub(crate) fn names_of_metrics() -> String {
     format!("{names}, and any percentile, such as p99.99_ms")
 }
 
+impl Threshold {
+    /// The limit of a latency in microseconds that must not be passed; none of other thresholds.
+    #[must_use]
+    pub fn latency_limit_us(&self) -> Option<f64> {
+        let is_above = matches!(self.bound, Bound::Above | Bound::AtLeast);
+        let is_latency = Metric::named(&self.metric)
+            .is_some_and(|metric| metric.percentile().is_some() || metric.name == "mean_ms");
+        (is_latency && !is_above).then_some(self.limit * 1e3)
+    }
+}
+
 impl Bound {
     const ALL: [(&'static str, Self); 4] =
         [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
