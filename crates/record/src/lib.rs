@@ -105,7 +105,8 @@ pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
 pub use started::{DeviceLimits, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
 pub use tables::{
-    Crash, Killed, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup, TimedOperation,
+    Crash, Killed, RowsChecksum, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup,
+    TimedOperation,
 };
 pub use tail::{PERCENTILES, Tail, Tails};
 pub use target::{axis_in_full, in_full, loaded};
