@@ -192,7 +192,7 @@ impl Historian {
     /// The figures of a trial; none if it is no historian or left nothing.
     pub(crate) fn of(
         measured: &MeasuredTrial,
-        Common { kinds, rate_per_s: records_interval, disk_bytes, .. }: &Common<'_>,
+        Common { kinds, per_s: main_per_s, rate_per_s: records_interval, disk_bytes, .. }: &Common<'_>,
     ) -> Option<Self> {
         let setup = measured.trial.setup.as_ref().and_then(Setup::historian)?;
         let unknown = HistorianOutcome::default();
@@ -203,7 +203,7 @@ impl Historian {
             let count = kinds.get(kind).map_or(0, |operation| operation.count);
             (seconds > 0.0).then(|| count as f64 / seconds)
         };
-        let (records_per_s, commits_per_s) = (per_s(RECORD), per_s(COMMIT));
+        let (records_per_s, commits_per_s) = (*main_per_s, per_s(COMMIT));
         let latency = |kind: &str| kinds.get(kind).map(|operation| Summary::of(operation.latency()));
         let reasons = unstable(measured, setup);
         let open = matches!(setup.pacing, Loop::Open { .. });
@@ -212,7 +212,7 @@ impl Historian {
             records_per_s,
             records_interval: *records_interval,
             commits_per_s,
-            rows_per_commit: records_per_s.zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
+            rows_per_commit: per_s(RECORD).zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
             flush: latency(COMMIT),
             record: latency(RECORD).filter(|_| open),
             pending_mean: gauge_mean(&window, PENDING),
@@ -258,7 +258,10 @@ fn offered_per_s(window: &[&Sample], seconds: f64) -> Option<f64> {
 
 /// Whether nothing speaks against a rate but that too little was measured of it.
 fn is_too_short(reasons: &[Unstable]) -> bool {
-    !reasons.is_empty() && reasons.iter().all(|reason| matches!(reason, Unstable::TooShort { .. }))
+    !reasons.is_empty()
+        && reasons
+            .iter()
+            .all(|reason| matches!(reason, Unstable::TooShort { .. } | Unstable::FewFlushes { .. }))
 }
 
 /// The conditions of a stable step that were not met; none where there is no rate to hold or no end was measured.
