@@ -70,7 +70,9 @@ pub use event::Event;
 pub use fault::{ClientAway, FaultDone, Split};
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
-pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};
+pub use historian::{
+    HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup, UsedBytes,
+};
 pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step};
 pub use inspected::{FactRow, InspectedServer, Layout, Tuning, Unread};
 pub use lab::{LabVolume, Laboratory};

@@ -14,6 +14,7 @@ mod service;
 mod several;
 mod statement;
 mod transaction;
+mod used;
 mod values;
 
 use std::collections::HashMap;

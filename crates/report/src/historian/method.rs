@@ -31,8 +31,8 @@ const PURGED: &str = "A purge deletes what is older than the retention, a block 
     a whole; a shrink gives the space back. They keep up where both together take less than the time to the \
     next purge.";
 
-const GROWN: &str = "Growth is that of the database over the rows that it kept, up to the first purge where there is one, \
-    times the achieved rate.";
+const GROWN: &str = "Growth is the pages that tables and indexes use, divided by the rows in them, times the achieved rate. Room that \
+    the server allocated ahead of rows is left out. With purges, growth is that before the first one.";
 
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let purged = report.historians().filter_map(Trial::historian).any(|h| !h.maintenance.is_empty());
