@@ -90,6 +90,22 @@ pub struct Sizes {
     pub log_written_bytes: Option<u64>,
 }
 
+/// Pages that the rows and indexes of a database use. Room that a server allocated ahead of rows is not part of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsedSpace {
+    /// Bytes of these pages.
+    pub bytes: u64,
+    /// At most so many of these bytes may be allocated ahead, where the server does not report each page.
+    pub uncertain_bytes: u64,
+}
+
+impl UsedSpace {
+    /// Of a server whose size of a database has no room ahead.
+    fn exact(sizes: Sizes) -> Option<Self> {
+        sizes.database_bytes.map(|bytes| Self { bytes, uncertain_bytes: 0 })
+    }
+}
+
 impl Session {
     /// Connects. To be called within a tokio runtime, as everything here.
     ///
@@ -681,6 +697,29 @@ impl Session {
             }
             Opened::DuckDb(session) => session.sizes().await,
             Opened::Fake(session) => session.sizes().await,
+        }
+    }
+
+    /// Pages that rows and indexes use, without what is allocated ahead; none where the server does not report it. It may
+    /// have the server refresh its statistics and read the end of each table: do not call it every second.
+    ///
+    /// # Errors
+    /// Only if the session is lost.
+    pub async fn used_space(&mut self) -> Result<Option<UsedSpace>, Error> {
+        let doing = Doing::Run("the queries of its used pages");
+        let used = match &mut self.opened {
+            Opened::Sqlite(session) => session.used_space().await,
+            Opened::Postgres(session) => watched!(self, doing, session.used_space()),
+            Opened::Mysql(session) => watched!(self, doing, session.used_space()),
+            Opened::SqlServer(session) => watched!(self, doing, session.used_space()),
+            // Parts and blocks are written with rows; nothing is allocated ahead.
+            Opened::ClickHouse(session) => watched!(self, doing, session.sizes()).map(UsedSpace::exact),
+            Opened::DuckDb(session) => session.sizes().await.map(UsedSpace::exact),
+            Opened::Fake(session) => session.used_space().await,
+        };
+        match used {
+            Err(error) if !error.is_lost() => Ok(None),
+            used => used,
         }
     }
 

@@ -40,6 +40,7 @@ impl ThreadInterval {
         let operation = OperationInterval {
             response: open.then(Latency::new),
             lag: open.then(Latency::new),
+            due_before: open.then_some(0),
             ..OperationInterval::default()
         };
         Self {
@@ -59,6 +60,7 @@ impl ThreadInterval {
             operation.errors = 0;
             operation.bytes = 0;
             operation.rows = 0;
+            operation.due_before = operation.due_before.map(|_| 0);
             operation.service.clear();
             operation.response.iter_mut().for_each(Latency::clear);
             operation.lag.iter_mut().for_each(Latency::clear);
@@ -128,6 +130,12 @@ impl<'a, C: Clock> Meter<'a, C> {
             }
             if let Some(lag) = &mut operation.lag {
                 lag.record_ns(completed.sent_ns - due_ns);
+            }
+            if due_ns < self.phases.warm_up.ns
+                && self.current.phase != Phase::WarmUp
+                && let Some(due_before) = &mut operation.due_before
+            {
+                *due_before += 1;
             }
         }
     }
@@ -245,6 +253,18 @@ mod tests {
         ] {
             assert!((measured / (ms * 1e3) - 1.0).abs() < 1e-3, "{measured} µs, wanted {ms} ms");
         }
+    }
+
+    /// The window begins at 500 ms: what was due before counts apart from then on, in the warm-up it does not.
+    #[test]
+    fn what_was_due_before_the_window_is_counted() {
+        let operations =
+            [(100, 130, 180), (400, 490, 520), (499, 600, 700), (500, 500, 710), (490, 490, 2_050)];
+        let found = intervals(true, &operations, 2_100);
+        let counted: Vec<_> = found.iter().map(|i| (i.phase, i.operations[0].due_before)).collect();
+        let expected = [(Phase::WarmUp, 0), (Phase::Measure, 2), (Phase::Measure, 0), (Phase::Drain, 1)];
+        assert_eq!(counted, expected.map(|(phase, count)| (phase, Some(count))));
+        assert_eq!(intervals(false, &[(0, 0, 600)], 700)[1].operations[0].due_before, None);
     }
 
     #[test]

@@ -210,9 +210,16 @@ impl Recorder {
 }
 
 impl Recording<'_> {
+    /// The begin of the window, once it has begun: what was due before it is counted.
+    fn window_begin_ns(&self) -> Option<u64> {
+        let cut = self.0.cut;
+        (cut.phase() != Phase::WarmUp).then_some(cut.phases.warm_up.ns)
+    }
+
     /// Counts an operation answered at `now_ns`.
     #[inline]
     pub fn complete(&mut self, now_ns: u64, completed: Completed) {
+        let begin_ns = self.window_begin_ns();
         let operation = &mut self.0.open.operations[completed.kind].0;
         operation.count += 1;
         operation.bytes += completed.bytes;
@@ -223,6 +230,9 @@ impl Recording<'_> {
             }
             if let Some(lag) = &mut operation.lag {
                 lag.record_ns(completed.sent_ns.saturating_sub(due_ns));
+            }
+            if let (Some(due_before), Some(begin_ns)) = (&mut operation.due_before, begin_ns) {
+                *due_before += u64::from(due_ns < begin_ns);
             }
         }
     }
@@ -250,13 +260,19 @@ impl Recording<'_> {
         bytes_each: u64,
         due_ns: impl ExactSizeIterator<Item = u64>,
     ) {
+        let begin_ns = self.window_begin_ns().unwrap_or(0);
         let operation = &mut self.0.open.operations[kind].0;
         let count = due_ns.len() as u64;
         operation.count += count;
         operation.bytes += count * bytes_each;
         operation.service.record_same_ns(now_ns.saturating_sub(sent_ns), count);
         if let Some(response) = &mut operation.response {
-            due_ns.for_each(|due_ns| response.record_ns(now_ns.saturating_sub(due_ns)));
+            let mut due_before = 0;
+            due_ns.for_each(|due_ns| {
+                response.record_ns(now_ns.saturating_sub(due_ns));
+                due_before += u64::from(due_ns < begin_ns);
+            });
+            operation.due_before = operation.due_before.map(|before| before + due_before);
         }
     }
 
@@ -325,6 +341,7 @@ impl Counted {
             Apart(OperationInterval {
                 response: kind.open.then(Latency::new),
                 lag: kind.open.then(Latency::new),
+                due_before: kind.open.then_some(0),
                 ..OperationInterval::default()
             })
         };
@@ -410,6 +427,20 @@ mod tests {
         let ms = |latency: &Latency| (latency.max_us().unwrap() / 1e3).round() as u64;
         assert_eq!((ms(&record.service), ms(record.response.as_ref().unwrap()), record.bytes), (1, 2, 24));
         assert_eq!(intervals[0].operations["commit"].response, None);
+    }
+
+    #[test]
+    fn what_was_due_before_the_window_is_counted_also_where_its_begin_moved() {
+        let recorder = Recorder::new(counted(), phases(5_000, 1_500));
+        recorder.begin_window(500 * MS);
+        let due_ms = |due_ms: &[u64]| due_ms.iter().map(|due| due * MS).collect::<Vec<u64>>().into_iter();
+        recorder.at(600 * MS).complete_together(0, 600 * MS, 550 * MS, 8, due_ms(&[480, 499, 500]));
+        let one = Completed { kind: 0, due_ns: Some(10 * MS), sent_ns: 700 * MS, bytes: 8 };
+        recorder.at(700 * MS).complete(700 * MS, one);
+        let intervals = recorder.finish(800 * MS);
+        let told = |kind: &str| intervals.iter().map(|i| i.operations[kind].due_before).collect::<Vec<_>>();
+        assert_eq!(told("record"), [Some(0), Some(3)]);
+        assert_eq!(told("commit"), [None, None], "nothing falls due in a closed loop");
     }
 
     #[test]

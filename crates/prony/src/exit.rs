@@ -51,6 +51,7 @@ impl Exit {
             {
                 Self::Inconclusive
             }
+            _ if report.has_different_rows() => Self::Runtime,
             _ if report.trials.iter().any(|trial| trial.unaccounted().is_some()) => Self::Runtime,
             _ if report.outcome() == Some(Outcome::Failed) => Self::NotHeld,
             _ if report.searches.iter().any(|search| search.stable_at.is_none()) => Self::Inconclusive,

@@ -155,6 +155,16 @@ pub struct MaintenanceSetup {
     pub shrink: bool,
 }
 
+/// Pages that rows and indexes used. Room that a server allocated ahead of rows is not part of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedBytes {
+    /// Bytes of these pages.
+    pub bytes: u64,
+    /// At most so many of these bytes may have been allocated ahead, where the server does not report each page.
+    #[serde(default)]
+    pub uncertain_bytes: u64,
+}
+
 /// One purge, with its shrink.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MaintenanceRun {
@@ -176,6 +186,9 @@ pub struct MaintenanceRun {
     pub database_bytes_before: Option<u64>,
     /// Size of the database after, in bytes.
     pub database_bytes_after: Option<u64>,
+    /// Pages in use before the first purge of a trial; none of later ones, or where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_before: Option<UsedBytes>,
     /// Why it did not come to its end.
     pub error: Option<String>,
 }
@@ -249,6 +262,12 @@ pub struct HistorianOutcome {
     pub database_bytes_before: Option<u64>,
     /// Size of the database after it, in bytes.
     pub database_bytes_after: Option<u64>,
+    /// Pages in use before the trial; none where that is unknown, as in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_before: Option<UsedBytes>,
+    /// Pages in use after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_after: Option<UsedBytes>,
     /// Rows in the table after it.
     pub rows_after: Option<u64>,
     /// Bytes that the server wrote to its log meanwhile, where it counts them.
@@ -287,6 +306,7 @@ mod tests {
             pending_mean: 0.0,
             database_bytes_before: None,
             database_bytes_after: None,
+            used_before: None,
             error: None,
         };
         let (outages, source_outages) = (vec![outage(1.0, Some(2.0))], vec![outage(4.0, None)]);

@@ -40,9 +40,13 @@ pub fn ingest_step(
     let sum = |name: &str| window.iter().filter_map(|sample| sample.gauges.get(name)).sum::<f64>() as u64;
     let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
     let committed = window.iter().filter_map(|sample| sample.operations.get(RECORD));
+    // What the warm-up left pending was due before.
+    let committed =
+        committed.map(|operation| operation.count.saturating_sub(operation.due_before.unwrap_or(0)));
     let offered = sum(OFFERED);
+    let offered_per_s = offered as f64 / measured_s.max(1e-9);
     // Events that wait to be sorted are pending by order.
-    let sorting = offered as f64 / measured_s.max(1e-9) * setup.time_sorting_period_ms / 1e3;
+    let sorting = offered_per_s * setup.time_sorting_period_ms / 1e3;
     // What was pending at the end counts if all of it was written; records of before are judged without it.
     let counts_drained = setup.cycle.is_some() && outcome.drain_s.is_some() && outcome.abandoned == 0;
     Some(Step {
@@ -53,8 +57,9 @@ pub fn ingest_step(
         buffer: setup.max_buffered_events,
         carried: if counts_drained { pending_last(&window) } else { 0 },
         offered,
-        committed: committed.map(|operation| operation.count).sum(),
+        committed: committed.sum(),
         flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
+        flush_cycle_s: flush_cycle_s(setup, offered_per_s),
         measured_s,
         drain_s: outcome.drain_s,
         drain_limit_s: outcome.drain_limit_s,
@@ -64,6 +69,11 @@ pub fn ingest_step(
         p99_ms: record.map(OperationInterval::latency).and_then(p99_ms),
         p99_limit_ms: setup.p99_limit_ms,
     })
+}
+
+/// A flush is due once its rows are there or its oldest record is so old, whichever comes first.
+fn flush_cycle_s(setup: &HistorianSetup, offered_per_s: f64) -> f64 {
+    (f64::from(setup.flush_rows) / offered_per_s.max(1e-9)).min(setup.flush_interval_ms / 1e3)
 }
 
 fn p99_ms(latency: &Latency) -> Option<f64> {

@@ -71,7 +71,9 @@ pub use event::Event;
 pub use fault::{ClientAway, FaultDone, Split};
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
-pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};
+pub use historian::{
+    HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup, UsedBytes,
+};
 pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step};
 pub use inspected::{FactRow, InspectedServer, Layout, Tuning, Unread};
 pub use lab::{LabVolume, Laboratory};
@@ -107,7 +109,8 @@ pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, shown, shown_json};
 pub use started::{DeviceLimits, FileCache, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
 pub use tables::{
-    Crash, Killed, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup, TimedOperation,
+    Crash, Killed, RowsChecksum, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup,
+    TimedOperation,
 };
 pub use tail::{PERCENTILES, Tail, Tails};
 pub use target::{axis_in_full, in_full, loaded};

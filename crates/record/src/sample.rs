@@ -41,6 +41,10 @@ pub struct OperationInterval {
     pub bytes: u64,
     /// Rows read by the completed ones.
     pub rows: u64,
+    /// Completed ones that fell due before the measured window and were completed in it or after it: what the warm-up left.
+    /// None in a closed loop.
+    #[serde(default)]
+    pub due_before: Option<u64>,
     /// Completion − sending.
     pub service: Latency,
     /// Completion − due time; open loop only.
@@ -56,6 +60,7 @@ impl OperationInterval {
         self.errors += other.errors;
         self.bytes += other.bytes;
         self.rows += other.rows;
+        self.due_before = sum(self.due_before, other.due_before);
         self.merge_latencies(other);
     }
 
@@ -71,6 +76,11 @@ impl OperationInterval {
     pub fn latency(&self) -> &Latency {
         self.response.as_ref().unwrap_or(&self.service)
     }
+}
+
+/// The sum of two counts; none where neither was counted.
+pub(crate) fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.zip(other).map(|(one, other)| one + other).or(one).or(other)
 }
 
 fn merge_optional(into: &mut Option<Latency>, from: Option<&Latency>) {
@@ -175,6 +185,12 @@ impl Sample {
         main.among(&self.operations).map(|(_, operation)| operation.count).sum()
     }
 
+    /// Operations that a trial is about and that fell due before the measured window; none where that was not counted.
+    #[must_use]
+    pub fn due_before(&self, main: &Main) -> Option<u64> {
+        main.among(&self.operations).map(|(_, operation)| operation.due_before).fold(None, sum)
+    }
+
     /// Bytes moved by operations of all kinds.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -194,6 +210,9 @@ pub struct OperationSample {
     /// Rows read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
+    /// See [`OperationInterval::due_before`]; none in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_before: Option<u64>,
     /// Figures of [`OperationInterval::latency`]; the histograms themselves are in `latency.hlog`.
     pub latency: Summary,
 }
@@ -209,6 +228,7 @@ impl OperationSample {
             errors: interval.errors,
             bytes: interval.bytes,
             rows: interval.rows,
+            due_before: interval.due_before,
             latency: Summary::of(interval.latency()),
         }
     }

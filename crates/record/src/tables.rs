@@ -50,8 +50,11 @@ pub struct TablesSetup {
     /// Closed: a client's next point update after its last one.
     #[serde(flatten)]
     pub pacing: Loop,
-    /// Seed of rows and keys.
+    /// Seed of what clients draw.
     pub seed: u64,
+    /// Seed of the rows, the same for all trials of a study; none in results of before, whose rows were made from `seed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_seed: Option<u64>,
 }
 
 impl TablesSetup {
@@ -121,6 +124,15 @@ pub struct TableSize {
     /// In memory, where the table lives there; none of a table that only passes through a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+}
+
+/// What the rows of a table come to, read back from it. Equal rows have equal checksums, whatever the kind of table and the engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowsChecksum {
+    /// Rows that were read: the first ones by their keys, where a table has very many.
+    pub rows: u64,
+    /// A sum over all columns of these rows, as 16 hexadecimal digits.
+    pub sum: String,
 }
 
 /// What was killed with -9 under a table.
@@ -215,6 +227,9 @@ pub struct TablesOutcome {
     /// What the table takes.
     #[serde(default)]
     pub size: TableSize,
+    /// What its rows come to once they were loaded; none where they were not read back, as in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<RowsChecksum>,
     /// Statements that were tried again after a conflict: a deadlock, a serialization failure, another's change.
     pub retries: u64,
     /// What the table answered and should not have, with what was expected.

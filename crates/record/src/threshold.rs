@@ -87,6 +87,17 @@ pub(crate) fn meant_or(given: &str, all: &str) -> String {
     meant(given).map_or_else(|| format!("metrics are {all}"), |name| format!("did you mean `{name}`?"))
 }
 
+impl Threshold {
+    /// The limit of a latency in microseconds that must not be passed; none of other thresholds.
+    #[must_use]
+    pub fn latency_limit_us(&self) -> Option<f64> {
+        let is_above = matches!(self.bound, Bound::Above | Bound::AtLeast);
+        let is_latency = Metric::named(&self.metric)
+            .is_some_and(|metric| metric.percentile().is_some() || metric.name == "mean_ms");
+        (is_latency && !is_above).then_some(self.limit * 1e3)
+    }
+}
+
 impl Bound {
     const ALL: [(&'static str, Self); 4] =
         [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::sample::sum;
 use crate::{Interval, Main, OperationInterval, Pauses, Phase, Sample};
 
 /// The measured window of a trial. Counts are those of the window; latencies also those of operations that were in
@@ -68,6 +69,7 @@ impl Window {
             operation.errors += counted.errors;
             operation.bytes += counted.bytes;
             operation.rows += counted.rows;
+            operation.due_before = sum(operation.due_before, counted.due_before);
         }
     }
 

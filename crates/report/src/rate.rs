@@ -13,7 +13,7 @@ use crate::verdict::rate;
 pub struct OfferedRate {
     /// Whether it was held.
     pub held: bool,
-    /// Operations a second that were answered.
+    /// Operations a second that fell due in the window and were answered: never more than fell due.
     pub reached_per_s: f64,
     /// Operations a second that fell due.
     pub due_per_s: f64,
@@ -73,20 +73,23 @@ impl OfferedRate {
         let response_s: Vec<f64> = window.iter().map(|sample| response_s(sample, &record.main)).collect();
         let answered = main.map_or(0, |figures| figures.operations);
         let measured_s: f64 = window.iter().map(|sample| sample.length_s).sum();
-        let judged = stats::held(&OpenLoop {
+        let due_before = window.iter().filter_map(|sample| sample.due_before(&record.main)).sum();
+        let open = OpenLoop {
             due: offered.due,
             answered,
+            due_before,
             unsent: outcome.unsent(),
             slots: offered.slots,
             measured_s,
             unsent_share_max: unsent_share_max?,
             end_s: &end_s,
             response_s: &response_s,
-        })?;
+        };
+        let judged = stats::held(&open)?;
         let growth = judged.err().and_then(|not_held| not_held.growth);
         Some(Self {
             held: judged.is_ok(),
-            reached_per_s: answered as f64 / measured_s,
+            reached_per_s: open.reached() as f64 / measured_s,
             due_per_s: offered.due as f64 / measured_s,
             unsent: outcome.unsent(),
             slots: offered.slots,

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use record::{
     AttachedCluster, Loop, Main, Manifest, Mark, MarkKind, MeasuredTrial, OperationInterval, Pauses,
     Percentile, Phase, Placed, Resources, Sample, SearchStep, Setup, StartedServer, State, Summary, Tail,
-    Tails, TrialRecord, Workload,
+    Tails, Workload,
 };
 use serde::Serialize;
 use stats::{Dependence, Estimate, Gap};
 
+use crate::backlog::{Backlog, OpenWindow, own_count};
 use crate::bins::Bins;
 use crate::budget::Budget;
 use crate::limit::LimitedBy;
@@ -131,6 +132,9 @@ pub struct Trial {
     /// Whether the rate that was offered to a disk or an order store was held; none where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered_rate: Option<OfferedRate>,
+    /// What the warm-up left to the window of an open loop; none where that is nothing of note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<Backlog>,
     /// Parameters as asked.
     pub parameters: serde_json::Value,
     /// What was asked to be loaded.
@@ -190,11 +194,10 @@ impl Trial {
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let (measured_s, kinds) = (whole.seconds(), worked_in(whole.kinds()));
         let figures = figures_of(shown, &record.main, &kinds, measured_s, (&measured.tails, &own));
-        let (rates, operations) = (rates_of(&window, &record.main), worked(&record.main, &kinds));
-        let (per_s, mean_rate) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
-        let rate_per_s = around(per_s, mean_rate.and_then(supported));
+        let (rated, operations) = (Rated::of(measured, &window, figures), worked(&record.main, &kinds));
         let alone = generator_of(&window, operations, setup.as_ref(), cores);
-        let (generator, during) = (alone.beside(per_s, whole.pauses()), during(&measured.resources, &window));
+        let (generator, during) =
+            (alone.beside(rated.per_s, whole.pauses()), during(&measured.resources, &window));
         let machine = machine_of(&during, (operations, measured_s), generator, setup.as_ref());
         Self {
             number: record.number,
@@ -208,18 +211,19 @@ impl Trial {
             notes: record.notes.clone(),
             started: record.started.clone(),
             measured_s,
-            rate_per_s,
-            rate_dependence: mean_rate.map(|mean| mean.dependence),
-            stability: Stability::of(&rates_without_audits(&window, record), shown.cuts_warm_up()),
-            longest_gap: stats::longest_gap(&rates, &longest_s(&window)),
+            rate_per_s: rated.rate_per_s,
+            rate_dependence: rated.dependence,
+            stability: Stability::of(&rated.without_audits, shown.cuts_warm_up()),
+            longest_gap: stats::longest_gap(&rated.rates, &longest_s(&window)),
             generator,
-            budget: Budget::of(record, &during, &machine, per_s),
+            budget: Budget::of(record, &during, &machine, rated.per_s),
             limited_by: None,
             machine,
             beside: Beside::of(measured, &during),
             offered_per_s: setup.as_ref().and_then(offered),
             unsent: record.unsent(),
-            offered_rate: OfferedRate::of(measured, figures.first(), shown.unsent_share_max()),
+            offered_rate: OfferedRate::of(measured, rated.figures.first(), shown.unsent_share_max()),
+            backlog: rated.backlog,
             parameters: record.parameters.clone(),
             target: record.target.clone(),
             placed: record.placed.clone(),
@@ -228,11 +232,11 @@ impl Trial {
             searched: None,
             bins: kinds.iter().map(|(kind, o)| (kind.clone(), Bins::of(o.latency()))).collect(),
             samples: measured.samples.clone(),
-            worked: shown.worked(measured, &Common::of(&kinds, rate_per_s, &generator, manifest)),
+            worked: shown.worked(measured, &Common::of(&kinds, rated.rate(), &generator, manifest)),
             search: record.search,
             workload: record.workload,
             about: record.main.clone(),
-            figures,
+            figures: rated.figures,
             setup,
         }
     }
@@ -415,19 +419,74 @@ fn long_enough<'a>(window: &'a [&Sample]) -> impl Iterator<Item = &'a Sample> {
     window.iter().copied().filter(|sample| sample.length_s >= SHORTEST_RATE_INTERVAL_S)
 }
 
-/// What a trial is about a second, an interval each.
-fn rates_of(window: &[&Sample], main: &Main) -> Vec<f64> {
-    long_enough(window).map(|sample| sample.count_of(main) as f64 / sample.length_s).collect()
+/// What a trial came to per second.
+struct Rated {
+    figures: Vec<Figures>,
+    /// Rate of what it is about.
+    per_s: Option<f64>,
+    rate_per_s: Option<Estimate>,
+    dependence: Option<Dependence>,
+    rates: Vec<f64>,
+    /// The same without the intervals in which an audit took the place of the load.
+    without_audits: Vec<f64>,
+    backlog: Option<Backlog>,
 }
 
-/// The same without the intervals in which an audit took the place of the load: a rate that falls there is not unsteady.
-fn rates_without_audits(window: &[&Sample], record: &TrialRecord) -> Vec<f64> {
-    let audits: Vec<&Mark> = record.marks.iter().filter(|mark| mark.kind == MarkKind::Audit).collect();
-    let is_within = |sample: &Sample, mark: &Mark| {
-        mark.begin_s < sample.end_s && mark.end_s.is_none_or(|end_s| end_s > sample.end_s - sample.length_s)
-    };
-    let loaded = window.iter().copied().filter(|sample| !audits.iter().any(|mark| is_within(sample, mark)));
-    rates_of(&loaded.collect::<Vec<_>>(), &record.main)
+impl Rated {
+    fn rate(&self) -> (Option<f64>, Option<Estimate>) {
+        (self.per_s, self.rate_per_s)
+    }
+
+    fn of(measured: &MeasuredTrial, window: &[&Sample], mut figures: Vec<Figures>) -> Self {
+        let record = &measured.trial;
+        let open = OpenWindow::of(measured);
+        open.iter().for_each(|open| open.adjust(&mut figures, &record.main));
+        let backlog = open.and_then(|open| open.left_by_warm_up());
+        let counted = Counted { main: &record.main, has_backlog: backlog.is_some() };
+        let rates = counted.rates(window);
+        let (per_s, mean) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
+        let dependence = mean.as_ref().map(|mean| mean.dependence);
+        let rate_per_s = around(per_s, mean.and_then(supported));
+        Self {
+            rate_per_s: rate_per_s.map(|rate| open.map_or(rate, |open| open.within(rate))),
+            without_audits: counted.rates_without_audits(window, &record.marks),
+            figures,
+            per_s,
+            dependence,
+            rates,
+            backlog,
+        }
+    }
+}
+
+/// What counts in a rate.
+struct Counted<'a> {
+    main: &'a Main,
+    /// Whether operations that were due before the window are so many that they are no part of it.
+    has_backlog: bool,
+}
+
+impl Counted<'_> {
+    /// What a trial is about a second, an interval each.
+    fn rates(&self, window: &[&Sample]) -> Vec<f64> {
+        let count = |sample: &Sample| match self.has_backlog {
+            true => own_count(sample, self.main),
+            false => sample.count_of(self.main),
+        };
+        long_enough(window).map(|sample| count(sample) as f64 / sample.length_s).collect()
+    }
+
+    /// The same without the intervals in which an audit took the place of the load: a rate that falls there is not unsteady.
+    fn rates_without_audits(&self, window: &[&Sample], marks: &[Mark]) -> Vec<f64> {
+        let audits: Vec<&Mark> = marks.iter().filter(|mark| mark.kind == MarkKind::Audit).collect();
+        let is_within = |sample: &Sample, mark: &Mark| {
+            mark.begin_s < sample.end_s
+                && mark.end_s.is_none_or(|end_s| end_s > sample.end_s - sample.length_s)
+        };
+        let loaded =
+            window.iter().copied().filter(|sample| !audits.iter().any(|mark| is_within(sample, mark)));
+        self.rates(&loaded.collect::<Vec<_>>())
+    }
 }
 
 /// What a trial is about a second in an interval; none of an interval without length.

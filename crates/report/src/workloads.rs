@@ -269,7 +269,10 @@ pub(crate) fn of(workload: Workload) -> &'static dyn Shown {
 /// The rate of a window as reports of its workload print it: `12,340 orders/min`.
 #[must_use]
 pub fn rate_text(workload: Workload, window: &Window) -> String {
-    let (shown, operations) = (of(workload), window.operations());
+    let (shown, mut operations) = (of(workload), window.operations());
+    // What a slow warm-up left is no rate of the window. A few of them are always in flight.
+    let due_before = operations.due_before.filter(|due_before| due_before * 100 > operations.count);
+    operations.count = operations.count.saturating_sub(due_before.unwrap_or(0));
     let kind = match window.main() {
         Main::Kind(kind) => kind,
         Main::AllBut(_) => crate::trial::ALL,
@@ -312,7 +315,9 @@ pub enum Worked {
 pub(crate) struct Common<'a> {
     /// Operations of the measured window by kind.
     pub(crate) kinds: &'a BTreeMap<String, OperationInterval>,
-    /// Rate of what the trial is about, a second, with its interval.
+    /// Rate of what the trial is about, per second.
+    pub(crate) per_s: Option<f64>,
+    /// The same with its interval.
     pub(crate) rate_per_s: Option<Estimate>,
     /// CPU time of the load threads an operation.
     pub(crate) cpu_us_per_operation: Option<f64>,
@@ -323,12 +328,12 @@ pub(crate) struct Common<'a> {
 impl<'a> Common<'a> {
     pub(crate) fn of(
         kinds: &'a BTreeMap<String, OperationInterval>,
-        rate_per_s: Option<Estimate>,
+        (per_s, rate_per_s): (Option<f64>, Option<Estimate>),
         generator: &Generator,
         manifest: &Manifest,
     ) -> Self {
         let (cpu_us_per_operation, disk_bytes) = (generator.cpu_us_per_operation, manifest.disk_bytes);
-        Self { kinds, rate_per_s, cpu_us_per_operation, disk_bytes }
+        Self { kinds, per_s, rate_per_s, cpu_us_per_operation, disk_bytes }
     }
 }
 

@@ -1,14 +1,14 @@
 //! Disk tests: whether one of them is valid, and what an open loop offered.
 
 use record::{BufferUse, DiskOutcome, DiskSetup, Offered, Outcome, Verified, Window};
-use stats::{ClientLimit, sent_late, target_was_behind, thread_busy};
+use stats::{ClientLimit, late_for_limit, target_was_behind, thread_busy};
 
 use crate::judged::{Judged, client_limited, stood_still};
 
-/// What is to be said of a trial that ran.
-pub(crate) fn judged(outcome: DiskOutcome, measured: &Window) -> Judged {
+/// What is to be said of a trial that ran, whose latencies are held against this limit in microseconds, if there is one.
+pub(crate) fn judged(outcome: DiskOutcome, measured: &Window, limit_us: Option<f64>) -> Judged {
     Judged {
-        invalid: invalid_because(measured, &outcome),
+        invalid: invalid_because(measured, &outcome, limit_us),
         failed: outcome.verified.as_ref().and_then(|verified| verified.fault()),
         notes: outcome
             .verified
@@ -39,7 +39,7 @@ pub(crate) fn remark(setup: &DiskSetup) -> Option<String> {
 /// figure a lower bound, which the report says; its due times are nobody's promise. What was sent late because everything
 /// that may be in flight was in flight is the device's doing, which is no fault of the figures: whether it held the rate is
 /// judged by them.
-fn invalid_because(measured: &Window, outcome: &DiskOutcome) -> Option<String> {
+fn invalid_because(measured: &Window, outcome: &DiskOutcome, limit_us: Option<f64>) -> Option<String> {
     let all = measured.operations();
     if all.count == 0 {
         return Some("no operation was answered within the measured window; measure longer".to_owned());
@@ -48,7 +48,8 @@ fn invalid_because(measured: &Window, outcome: &DiskOutcome) -> Option<String> {
     if let Some(lag) = &all.lag {
         limits.extend(measured.busiest_share().and_then(thread_busy));
         let response_p50_us = all.response.as_ref().and_then(|response| response.percentile_us(50.0));
-        let late = lag.percentile_us(99.0).and_then(|lag_p99_us| sent_late(lag_p99_us, response_p50_us));
+        let lag_p99_us = lag.percentile_us(99.0);
+        let late = lag_p99_us.and_then(|lag_us| late_for_limit(lag_us, response_p50_us, limit_us));
         let waited_share = outcome.offered.as_ref().and_then(Offered::waited_share);
         limits.extend(late.filter(|_| !waited_share.is_some_and(target_was_behind)));
     }
@@ -76,12 +77,13 @@ mod tests {
         let late = measured(1_000, 500, Some(3_000));
         let slots_free = open(0, 0, 1_000);
         assert!(
-            invalid_because(&late, &slots_free)
+            invalid_because(&late, &slots_free, None)
                 .unwrap()
                 .contains("client-limited: operations were sent late")
         );
+        assert_eq!(invalid_because(&late, &slots_free, Some(2e6)), None, "3 ms are nothing beside 2 s");
         assert_eq!(
-            invalid_because(&measured(1_000, 500, None), &DiskOutcome::default()),
+            invalid_because(&measured(1_000, 500, None), &DiskOutcome::default(), None),
             None,
             "nothing is due in a closed loop"
         );
@@ -93,10 +95,10 @@ mod tests {
     fn a_device_that_is_behind_is_no_fault_of_the_generator() {
         let late = measured(1_000, 500, Some(3_000));
         let behind = open(600, 500, 1_000);
-        assert_eq!(invalid_because(&late, &behind), None);
+        assert_eq!(invalid_because(&late, &behind, None), None);
         let mut busy = late;
         busy.add(&Interval { generator_busiest_share: 1.8, ..interval(Phase::Measure, None) });
-        let told = invalid_because(&busy, &behind).unwrap();
+        let told = invalid_because(&busy, &behind, None).unwrap();
         assert!(told.contains("95 % of a core") && told.contains("600 operations"), "{told}");
     }
 
@@ -106,9 +108,13 @@ mod tests {
         for lag_us in [None, Some(10)] {
             let mut window = measured(1_000, 500, lag_us);
             window.add(&interval(Phase::Measure, Some(Pauses { longest_ms: 25.0, sum_ms: 25.0 })));
-            assert_eq!(invalid_because(&window, &DiskOutcome::default()), None, "a scheduler does as much");
+            assert_eq!(
+                invalid_because(&window, &DiskOutcome::default(), None),
+                None,
+                "a scheduler does as much"
+            );
             window.add(&interval(Phase::Measure, Some(stopped)));
-            let told = invalid_because(&window, &DiskOutcome::default()).unwrap();
+            let told = invalid_because(&window, &DiskOutcome::default(), None).unwrap();
             assert!(
                 told.starts_with("client-limited: the load generator itself stood still for 1005 ms"),
                 "{told}"
@@ -123,7 +129,7 @@ mod tests {
         let judge = |verified: &Verified| {
             let outcome =
                 DiskOutcome { verified: Some(Box::new(verified.clone())), ..DiskOutcome::default() };
-            judged(outcome, &measured(1_000, 500, None))
+            judged(outcome, &measured(1_000, 500, None), None)
         };
         let sound = judge(&verified);
         assert_eq!(sound.failed, None);
@@ -140,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_window_without_an_answer_is_no_result() {
-        let nothing = invalid_because(&Window::new(Workload::Disk.main()), &DiskOutcome::default()).unwrap();
+        let nothing =
+            invalid_because(&Window::new(Workload::Disk.main()), &DiskOutcome::default(), None).unwrap();
         assert!(nothing.contains("measure longer"), "{nothing}");
     }
 }

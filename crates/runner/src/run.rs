@@ -21,7 +21,7 @@ use crate::search_steps::{self, Beyond};
 use crate::server;
 use crate::skip::Rules;
 use crate::targets::{Ready, Targets};
-use crate::trial::{Trials, planned};
+use crate::trial::{Given, Trials, planned};
 
 /// How often a pause looks whether it is to end.
 const PAUSE_LOOKS_EVERY: Duration = Duration::from_millis(100);
@@ -75,7 +75,7 @@ pub fn run(
     // Of searches that were begun when every confirmation had to be held and no cycle was heeded all steps are judged alike.
     let is_as_before = begun_by.is_some_and(|begun| begun.confirmations_of == 0);
     let mut run = Run {
-        trials: Trials { stop, listen, targets, is_as_before, run, seed: study.seed },
+        trials: Trials { stop, listen, targets, is_as_before, run, given: Given::by(study) },
         number,
         begun_by,
     };

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use database::RunId;
 use jiff::Timestamp;
 use load::{Go, Progress};
-use record::{Event, Outcome, Placed, Reading, Sample, StartedServer, State, TrialRecord, Volume, Window};
-use study::{Target, Trial, Work};
+use record::{
+    Event, Outcome, Placed, Reading, Sample, StartedServer, State, Threshold, TrialRecord, Volume, Window,
+};
+use study::{Study, Target, Trial, Work};
 
 use crate::activity::{Looked, Looks};
 use crate::error::{Listener, RunError};
@@ -35,8 +37,23 @@ pub(crate) struct Trials<'a, 'b> {
     pub(crate) is_as_before: bool,
     /// What databases are marked with.
     pub(crate) run: &'a RunId,
+    pub(crate) given: Given,
+}
+
+/// What a study says of all of its trials.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
     /// The seed of what is drawn of faults.
     pub(crate) seed: u64,
+    /// The least limit of a latency that must hold, in microseconds.
+    limit_us: Option<f64>,
+}
+
+impl Given {
+    pub(crate) fn by(study: &Study) -> Self {
+        let limits_us = study.thresholds.iter().filter_map(Threshold::latency_limit_us);
+        Self { seed: study.seed, limit_us: limits_us.reduce(f64::min) }
+    }
 }
 
 /// Runs something that a stop ends, for which limits are lifted then.
@@ -120,7 +137,7 @@ impl Trials<'_, '_> {
         course.is_as_before = self.is_as_before;
         let mut told = Ok(());
         let (listen, targets) = (&mut *self.listen, &mut self.targets);
-        let faults = targets.faults(trial, self.seed);
+        let faults = targets.faults(trial, self.given.seed);
         let mut on_progress = |progress| {
             if matches!(progress, Progress::SetUp(_)) {
                 faults.begin();
@@ -160,7 +177,7 @@ impl Trials<'_, '_> {
         (measured, trouble): (&Window, Option<String>),
     ) {
         let out_of_memory = self.targets.add_use(&mut record.servers);
-        conclude(record, result, measured, self.stopped());
+        conclude(record, result, measured, (self.stopped(), self.given.limit_us));
         if let Some(why) =
             faults::failed(&record.faults).or(trouble).filter(|_| record.state == State::Complete)
         {
@@ -320,7 +337,12 @@ pub(crate) fn target_of(trial: &Trial) -> serde_json::Value {
 }
 
 /// The final state of a trial that ran.
-fn conclude(record: &mut TrialRecord, result: Result<Outcome, String>, measured: &Window, stopped: bool) {
+fn conclude(
+    record: &mut TrialRecord,
+    result: Result<Outcome, String>,
+    measured: &Window,
+    (stopped, limit_us): (bool, Option<f64>),
+) {
     // Of one that was about to begin, and not of one that found something wrong.
     let not_begun = stopped && result.is_err() && measured.seconds() == 0.0;
     if let Some(reason) = result.as_ref().ok().and_then(workloads::left_out) {
@@ -329,7 +351,7 @@ fn conclude(record: &mut TrialRecord, result: Result<Outcome, String>, measured:
     }
     let (error, invalid) = match result {
         Ok(outcome) => {
-            let judged = workloads::judged(outcome, record.setup.as_ref(), &record.marks, measured);
+            let judged = workloads::judged(outcome, record.setup.as_ref(), &record.marks, measured, limit_us);
             record.notes.extend(judged.notes);
             record.outcome = Some(judged.outcome);
             (judged.failed, judged.invalid)

@@ -133,10 +133,16 @@ pub(crate) fn left_out(outcome: &Outcome) -> Option<&str> {
     outcome.tables()?.lacks.as_deref()
 }
 
-/// What is to be said of a trial that ran.
-pub(crate) fn judged(outcome: Outcome, setup: Option<&Setup>, marks: &[Mark], measured: &Window) -> Judged {
+/// What is to be said of a trial that ran, whose latencies are held against this limit in microseconds, if there is one.
+pub(crate) fn judged(
+    outcome: Outcome,
+    setup: Option<&Setup>,
+    marks: &[Mark],
+    measured: &Window,
+    limit_us: Option<f64>,
+) -> Judged {
     match outcome {
-        Outcome::Disk(outcome) => disk_trial::judged(outcome, measured),
+        Outcome::Disk(outcome) => disk_trial::judged(outcome, measured, limit_us),
         Outcome::Historian(outcome) => historian::judged(outcome, setup, marks, measured),
         Outcome::Orders(outcome) => orders::judged(outcome, setup, marks, measured),
         Outcome::Script(outcome) => script::judged(outcome, setup, marks, measured),

@@ -31,6 +31,8 @@ pub struct OpenLoop<'a> {
     pub due: u64,
     /// Operations that were answered in the window.
     pub answered: u64,
+    /// Those of them that fell due before the window: what a slow warm-up left.
+    pub due_before: u64,
     /// Operations that were due before its end and never sent.
     pub unsent: u64,
     /// Operations that may be in flight at once; so many may be unanswered at the end of the window.
@@ -58,6 +60,16 @@ pub struct NotHeld {
     pub growth: Option<f64>,
 }
 
+impl OpenLoop<'_> {
+    /// Operations that the rate is of: those of the window. As many as may be in flight at its end were in flight at its begin,
+    /// and stand in for them; what the warm-up left besides does not count. Never more than fell due.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        let in_flight = self.due_before.min(self.slots);
+        (self.answered.saturating_sub(self.due_before) + in_flight).min(self.due)
+    }
+}
+
 /// That a rate was not held, if so. The inner none of nothing due: there was no rate to hold.
 #[must_use]
 pub fn held(of: &OpenLoop<'_>) -> Option<Result<(), NotHeld>> {
@@ -65,12 +77,13 @@ pub fn held(of: &OpenLoop<'_>) -> Option<Result<(), NotHeld>> {
         return None;
     }
     let due = of.due as f64;
-    let behind = ((of.answered + of.slots) as f64) < due * ACHIEVED_SHARE_MIN;
+    let own = of.answered.saturating_sub(of.due_before);
+    let behind = ((own + of.slots) as f64) < due * ACHIEVED_SHARE_MIN;
     // Of few operations one may fall due in the very moment in which the window ends.
     let unsent = of.unsent as f64 > (due * of.unsent_share_max).max(1.0);
     let growth = growth(of);
     let not_held = NotHeld {
-        reached_per_s: of.answered as f64 / of.measured_s,
+        reached_per_s: of.reached() as f64 / of.measured_s,
         due_per_s: due / of.measured_s,
         unsent: of.unsent,
         growth,
@@ -113,6 +126,7 @@ mod tests {
         held(&OpenLoop {
             due,
             answered,
+            due_before: 0,
             unsent,
             slots,
             measured_s: 10.0,
@@ -144,6 +158,7 @@ mod tests {
         growth(&OpenLoop {
             due: 100,
             answered: 100,
+            due_before: 0,
             unsent: 0,
             slots: 8,
             measured_s: response_s.len() as f64,
@@ -167,6 +182,7 @@ mod tests {
         let few = OpenLoop {
             due: 20,
             answered: 19,
+            due_before: 0,
             unsent: 1,
             slots: 1,
             measured_s: 2.0,
@@ -177,6 +193,30 @@ mod tests {
         assert_eq!(held(&few), Some(Ok(())));
         assert!(held(&OpenLoop { unsent: 2, answered: 18, ..few }).unwrap().is_err());
         assert_eq!(held(&OpenLoop { due: 0, answered: 0, unsent: 0, ..few }), None);
+    }
+
+    /// 100 a second for ten seconds; 400 were late when the window began. Once, 131 a second were called held of 100.
+    #[test]
+    fn answers_that_were_due_before_the_window_are_no_rate() {
+        let window = OpenLoop {
+            due: 1_000,
+            answered: 1_310,
+            due_before: 310,
+            unsent: 0,
+            slots: 2,
+            measured_s: 10.0,
+            unsent_share_max: 0.01,
+            end_s: &[],
+            response_s: &[],
+        };
+        assert_eq!((held(&window), window.reached()), (Some(Ok(())), 1_000));
+        let steady = OpenLoop { answered: 1_000, due_before: 2, ..window };
+        assert_eq!((held(&steady), steady.reached()), (Some(Ok(())), 1_000), "two in flight at both ends");
+        // 300 of them are late at its end.
+        let behind = OpenLoop { answered: 1_000, due_before: 300, ..window };
+        let not = held(&behind).unwrap().unwrap_err();
+        assert_eq!((not.reached_per_s, not.due_per_s), (70.2, 100.0));
+        assert_eq!(OpenLoop { answered: 1_004, due_before: 0, ..window }.reached(), 1_000);
     }
 
     proptest! {

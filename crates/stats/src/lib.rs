@@ -62,8 +62,8 @@ pub use judge::{
 pub use jump::{Jump, NoJump, jump};
 pub use knee::{Knee, NoKnee, knee};
 pub use limit::{
-    CALIBRATED_SHARE_MAX, ClientLimit, Stood, cores_busy, events_late, pause_seen, paused, sent_late,
-    target_was_behind, thread_busy,
+    CALIBRATED_SHARE_MAX, ClientLimit, Stood, cores_busy, events_late, late_for_limit, pause_seen, paused,
+    sent_late, target_was_behind, thread_busy,
 };
 pub use looks::{LOOKS_BLOCKS_MAX, Looks};
 pub use percentile::{PercentileRanks, SecondBeyond, percentile_ranks};

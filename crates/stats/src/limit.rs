@@ -127,6 +127,22 @@ pub fn cores_busy(all_cores_share: f64) -> bool {
     all_cores_share > THREAD_SHARE_MAX
 }
 
+/// Share of a latency's limit that is too little to decide whether it is kept.
+const LAG_LIMIT_SHARE_MAX: f64 = 0.01;
+
+/// As [`sent_late`], where a latency is held against a limit in microseconds: response times count from due times, so lateness makes
+/// a latency longer and never shorter, and matters only if it is a part of the limit.
+#[must_use]
+pub fn late_for_limit(
+    lag_p99_us: f64,
+    response_p50_us: Option<f64>,
+    limit_us: Option<f64>,
+) -> Option<ClientLimit> {
+    let late = sent_late(lag_p99_us, response_p50_us)?;
+    let matters = limit_us.is_none_or(|limit_us| lag_p99_us > limit_us * LAG_LIMIT_SHARE_MAX);
+    matters.then_some(late)
+}
+
 /// That operations were sent late, whyever: the lag and the response time are their p99 and p50 in microseconds. An unknown
 /// response allows 1 ms of lag.
 #[must_use]
@@ -204,6 +220,15 @@ mod tests {
                  1000 ms at a time are allowed: it was stopped, or got no CPU; measure again, with nothing else on its CPUs",
             ),
         );
+    }
+
+    /// 1 % of the I/Os were 5.5 ms late, and a limit of 2 s was not judged.
+    #[test]
+    fn lateness_that_is_nothing_beside_a_limit_does_not_matter() {
+        let late = |limit_us: Option<f64>| late_for_limit(5_500.0, Some(300.0), limit_us).is_some();
+        assert!(!late(Some(2_000_000.0)) && !late(Some(550_000.0)));
+        assert!(late(Some(500_000.0)) && late(Some(20_000.0)) && late(None));
+        assert_eq!(late_for_limit(900.0, Some(300.0), Some(1.0)), None, "what is not late stays so");
     }
 
     #[test]

@@ -20,6 +20,9 @@ const LOW_CYCLES_SHARE_MIN: f64 = 0.80;
 /// Intervals without which there is no growth to speak of.
 const INTERVALS_MIN: usize = 3;
 
+/// Flushes without which a window is not judged.
+const FLUSHES_MIN: u32 = 2;
+
 /// What was measured of one step. Series are of equal length, one value an interval of the measured window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
@@ -33,7 +36,7 @@ pub struct Step {
     pub cycle_s: f64,
     /// Records that were offered.
     pub offered: u64,
-    /// Records that were committed.
+    /// Records that were committed, without those that were due before the window.
     pub committed: u64,
     /// Records that were offered and not accepted.
     pub refused: u64,
@@ -44,6 +47,8 @@ pub struct Step {
     pub carried: u64,
     /// Records by which `committed` may be off by chance, because they are committed in lots.
     pub flush_slack: u64,
+    /// Time in which a flush is filled at this rate, in seconds: pending records rise and fall by a flush in each.
+    pub flush_cycle_s: f64,
     /// Length of the window in seconds.
     pub measured_s: f64,
     /// Time in which what was pending drained; none if it did not.
@@ -130,6 +135,17 @@ pub enum Unstable {
         /// Intervals whose pending records are known.
         intervals: usize,
     },
+    /// The window holds too few flushes to judge.
+    #[error(
+        "the window of {} s holds less than {FLUSHES_MIN} flushes: at this rate one is filled in {} s",
+        short(*measured_s), short(*cycle_s)
+    )]
+    FewFlushes {
+        /// Length of the window in seconds.
+        measured_s: f64,
+        /// Time in which a flush is filled, in seconds.
+        cycle_s: f64,
+    },
     /// No record was due, so that there was no rate to hold.
     #[error("no records were offered")]
     NothingOffered,
@@ -143,7 +159,10 @@ pub fn sustained(step: &Step) -> Vec<Unstable> {
     if step.offered == 0 || !(offered_per_s.is_finite() && offered_per_s > 0.0) {
         return vec![Unstable::NothingOffered];
     }
-    let pending = match growth(step, offered_per_s) {
+    let is_of_few = step.measured_s < f64::from(FLUSHES_MIN) * step.flush_cycle_s;
+    let few = is_of_few
+        .then_some(Unstable::FewFlushes { measured_s: step.measured_s, cycle_s: step.flush_cycle_s });
+    let pending = match few.map_or_else(|| growth(step, offered_per_s), Err) {
         Err(too_short) => [Some(too_short), None],
         Ok(growing) => [growing, never_low(step, offered_per_s)],
     };
@@ -155,7 +174,15 @@ pub fn sustained(step: &Step) -> Vec<Unstable> {
 }
 
 /// Whether pending records grew, or that too little is known to say so.
+///
+/// Within a flush pending records rise by all of its rows. Where that is more than the growth that is allowed over the window,
+/// means of seconds tell how far the last flush had come, and not whether records are left behind: then only what is left
+/// after whole flushes counts.
 fn growth(step: &Step, offered_per_s: f64) -> Result<Option<Unstable>, Unstable> {
+    let flush = offered_per_s * step.flush_cycle_s;
+    if flush > offered_per_s * SLOPE_SHARE_MAX * step.measured_s {
+        return Ok(growth_by_flushes(step, offered_per_s));
+    }
     let series = step.end_s.iter().zip(&step.pending).zip(&step.pending_min);
     let intervals =
         series.filter(|((end, mean), min)| end.is_finite() && mean.is_finite() && min.is_finite()).count();
@@ -163,6 +190,32 @@ fn growth(step: &Step, offered_per_s: f64) -> Result<Option<Unstable>, Unstable>
     let slope_per_s = slope.ok_or(Unstable::TooShort { intervals })?;
     let limit_per_s = offered_per_s * SLOPE_SHARE_MAX;
     Ok((slope_per_s > limit_per_s).then_some(Unstable::Growing { slope_per_s, limit_per_s }))
+}
+
+/// Whether ever more was left when a flush ended, and not nearly nothing in the end.
+fn growth_by_flushes(step: &Step, offered_per_s: f64) -> Option<Unstable> {
+    let left = left_by_flushes(step);
+    let (end_s, least): (Vec<f64>, Vec<f64>) = left.into_iter().unzip();
+    let limit_per_s = offered_per_s * SLOPE_SHARE_MAX;
+    let slope_per_s = theil_sen(&end_s, &least).filter(|&slope_per_s| slope_per_s > limit_per_s)?;
+    let is_left = least.last().is_some_and(|&last| last > offered_per_s * LOW_S);
+    is_left.then_some(Unstable::Growing { slope_per_s, limit_per_s })
+}
+
+/// Fewest pending records in stretches that each hold the end of a flush, with the end of each. What is left at the end of the
+/// window and is shorter than that belongs to no stretch.
+fn left_by_flushes(step: &Step) -> Vec<(f64, f64)> {
+    let mut stretches = Vec::new();
+    let mut from_s = step.end_s.last().map_or(0.0, |end_s| end_s - step.measured_s);
+    let mut least = f64::INFINITY;
+    for (&end_s, &pending_min) in step.end_s.iter().zip(&step.pending_min) {
+        least = least.min(pending_min);
+        if end_s - from_s + 1e-9 >= step.flush_cycle_s && least.is_finite() {
+            stretches.push((end_s, least));
+            (from_s, least) = (end_s, f64::INFINITY);
+        }
+    }
+    stretches
 }
 
 fn never_low(step: &Step, offered_per_s: f64) -> Option<Unstable> {
@@ -173,7 +226,7 @@ fn never_low(step: &Step, offered_per_s: f64) -> Option<Unstable> {
     (((low as f64) + 1e-9) < cycles as f64 * LOW_CYCLES_SHARE_MIN).then_some(Unstable::NeverLow {
         low,
         cycles,
-        cycle_s: step.cycle_s.min(step.measured_s),
+        cycle_s: step.cycle_s.max(step.flush_cycle_s).min(step.measured_s),
     })
 }
 
@@ -181,13 +234,14 @@ fn never_low(step: &Step, offered_per_s: f64) -> Option<Unstable> {
 /// its middle lies in; what is left at the end is a cycle of its own from half a cycle on, and else belongs to the
 /// one before.
 fn lowest_of_cycles(step: &Step) -> Vec<f64> {
+    let cycle_s = step.cycle_s.max(step.flush_cycle_s);
     let begin_s = step.end_s.last().map_or(0.0, |end_s| end_s - step.measured_s);
-    let cycles = ((step.measured_s / step.cycle_s).round() as usize).max(1);
+    let cycles = ((step.measured_s / cycle_s).round() as usize).max(1);
     let mut lowest: Vec<(usize, f64)> = Vec::new();
     let mut from_s = begin_s;
     for (&end_s, &pending_min) in step.end_s.iter().zip(&step.pending_min) {
         let middle_s = f64::midpoint(from_s, end_s) - begin_s;
-        let cycle = ((middle_s / step.cycle_s).max(0.0) as usize).min(cycles - 1);
+        let cycle = ((middle_s / cycle_s).max(0.0) as usize).min(cycles - 1);
         match lowest.last_mut() {
             Some((last, least)) if *last == cycle => *least = least.min(pending_min),
             _ => lowest.push((cycle, pending_min)),

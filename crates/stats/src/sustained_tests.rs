@@ -20,6 +20,7 @@ impl Made {
             buffer: 20_000,
             carried: 0,
             flush_slack: 40,
+            flush_cycle_s: 0.0,
             measured_s: 60.0,
             drain_s: Some(0.2),
             drain_limit_s: 12.0,
@@ -190,6 +191,7 @@ fn simulated(share: f64, seed: u64) -> Vec<Unstable> {
         buffer: 20_000,
         carried: 0,
         flush_slack: 40,
+        flush_cycle_s: 0.0,
         measured_s: 300.0,
         drain_s: Some(pending / CAPACITY_PER_S),
         drain_limit_s: 30.0,
@@ -237,4 +239,41 @@ fn a_window_of_one_cycle_without_a_low_is_told_by_its_length() {
     Made::new(|_| 900.0, |_| 700.0)
         .with(|step| step.cycle_s = 60.0)
         .check(&["pending records did not fall to nearly nothing within a cycle of 60 s"]);
+}
+
+/// Six seconds at 5,100 a second in flushes of 5,000, one in 0.98 s. A flush ends a little earlier in each second, and the means
+/// of seconds rise by 41 a second: that was once called growth, though nothing was left after any flush.
+#[test]
+fn the_saw_tooth_of_large_flushes_is_no_growth() {
+    let step = |pending: fn(f64) -> f64, left: fn(f64) -> f64| {
+        let end_s: Vec<f64> = (1..=6).map(f64::from).collect();
+        Made::steady().with(|step| {
+            step.pending = end_s.iter().map(|end_s| pending(*end_s)).collect();
+            step.pending_min = end_s.iter().map(|end_s| left(*end_s)).collect();
+            step.end_s = end_s;
+            (step.measured_s, step.offered, step.committed) = (6.0, 30_600, 30_400);
+            (step.flush_slack, step.carried, step.flush_cycle_s) = (5_000, 200, 5_000.0 / 5_100.0);
+        })
+    };
+    let rises = |end_s: f64| 2_500.0 + 41.0 * end_s;
+    step(rises, |_| 60.0).check(&[]);
+    // 300 more are left after each flush.
+    step(rises, |end_s| 300.0 * end_s).check(&["pending records grew by 300 a second (25 allowed)"]);
+    // A few more, in the end less than is offered in a tenth of a second.
+    step(rises, |end_s| 60.0 * end_s).check(&[]);
+}
+
+#[test]
+fn a_window_of_less_than_two_flushes_is_not_judged() {
+    let of = |cycle_s: f64| {
+        let step = Made::new(|second| 400.0 * second, |_| 900.0).with(|step| step.flush_cycle_s = cycle_s);
+        sustained(&step.0)
+    };
+    let few = of(31.0);
+    assert_eq!(few, [Unstable::FewFlushes { measured_s: 60.0, cycle_s: 31.0 }]);
+    assert_eq!(
+        few[0].to_string(),
+        "the window of 60 s holds less than 2 flushes: at this rate one is filled in 31 s"
+    );
+    assert!(!of(30.0).iter().any(|reason| matches!(reason, Unstable::FewFlushes { .. })));
 }

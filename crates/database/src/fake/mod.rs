@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::error::{Attempt, Doing, remedy};
 use crate::sqlite::{SqliteSession, statements};
-use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, UsedSpace, Value, Wanted, WriteMethod};
 
 /// Speed and faults of the fake. As an address: `fake:?append=2ms&row=0s&query=1ms&lose_at=100&down=3s&discard=true`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -301,6 +301,10 @@ impl FakeSession {
     pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
         let bytes = self.run(Doing::Run("PRAGMA page_count"), statements::page_bytes).await?;
         Ok(Sizes { database_bytes: Some(bytes), log_bytes: None, log_written_bytes: None })
+    }
+
+    pub(crate) async fn used_space(&mut self) -> Result<Option<UsedSpace>, Error> {
+        self.run(Doing::Run("PRAGMA freelist_count"), statements::used_space).await.map(Some)
     }
 
     /// Waits until the server has done what takes so long.

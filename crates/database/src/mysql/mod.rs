@@ -13,6 +13,7 @@ mod service;
 mod several;
 mod statement;
 mod transaction;
+mod used;
 mod values;
 
 use std::collections::{HashMap, HashSet};

@@ -15,6 +15,7 @@ mod service;
 mod several;
 mod statement;
 mod transaction;
+mod used;
 mod values;
 
 use std::collections::HashMap;

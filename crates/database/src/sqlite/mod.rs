@@ -20,7 +20,7 @@ use busy::Patience;
 
 use crate::error::{Attempt, Doing};
 use crate::threaded::{Interrupt, Pool, Threaded};
-use crate::{Answer, Cell, Error, Protocol, Refusal, Rows, Sizes, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Cell, Error, Protocol, Refusal, Rows, Sizes, Table, UsedSpace, Value, Wanted, WriteMethod};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;
@@ -213,6 +213,15 @@ impl SqliteSession {
             let database_bytes = statements::page_bytes(database, attempt)?;
             let log_bytes = fs::metadata(beside(&file, "-wal")).ok().map(|data| data.len());
             Ok(Sizes { database_bytes: Some(database_bytes), log_bytes, log_written_bytes: None })
+        })
+        .await
+    }
+
+    /// A page of the free list holds no row.
+    pub(crate) async fn used_space(&mut self) -> Result<Option<UsedSpace>, Error> {
+        self.run(move |database, target| {
+            let attempt = Attempt { doing: Doing::Run("PRAGMA freelist_count"), target };
+            statements::used_space(database, attempt).map(Some)
         })
         .await
     }

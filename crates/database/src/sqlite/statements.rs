@@ -9,7 +9,7 @@ use rusqlite::{Batch, CachedStatement, Connection as Database, ErrorCode, Statem
 
 use crate::error::{Attempt, remedy};
 use crate::rows::{Cell, CellRow, Cells};
-use crate::{Answer, Error, Mistake, Protocol, Refusal, Rows, Table, Value, Wanted, WriteMethod};
+use crate::{Answer, Error, Mistake, Protocol, Refusal, Rows, Table, UsedSpace, Value, Wanted, WriteMethod};
 
 /// Statements that stay prepared.
 const PREPARED: usize = 64;
@@ -379,6 +379,17 @@ pub(crate) fn page_bytes(database: &Database, attempt: Attempt<'_>) -> Result<u6
     let number = |pragma| database.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
     let bytes = || Ok(u64::from(number("page_count")?) * u64::from(number("page_size")?));
     bytes().map_err(|error| fault(&error, attempt))
+}
+
+/// Pages of the database without those that are free.
+pub(crate) fn used_space(database: &Database, attempt: Attempt<'_>) -> Result<UsedSpace, Error> {
+    let number = |pragma| database.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+    let bytes = || {
+        let used_pages = number("page_count")?.saturating_sub(number("freelist_count")?);
+        Ok(u64::from(used_pages) * u64::from(number("page_size")?))
+    };
+    let bytes = bytes().map_err(|error| fault(&error, attempt))?;
+    Ok(UsedSpace { bytes, uncertain_bytes: 0 })
 }
 
 /// Settings that change figures, with their units.

@@ -6,7 +6,7 @@
 use record::{Server, ServerSetting};
 
 use super::SqlServerSession;
-use crate::{Error, Sizes, Value};
+use crate::{Error, Sizes, UsedSpace, Value};
 
 const PRODUCT: &str = "SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)), \
                        CAST(SERVERPROPERTY('Edition') AS nvarchar(128)), @@VERSION";
@@ -34,6 +34,11 @@ const DATABASE_BYTES: [&str; 2] = [
     "SELECT CAST(sum(used_page_count) AS bigint) * 8192 FROM sys.dm_db_partition_stats",
     "SELECT sum(CAST(size AS bigint)) * 8192 FROM sys.database_files WHERE type = 0",
 ];
+const USED_BYTES: [&str; 1] = [DATABASE_BYTES[0]];
+/// Babelfish has no such view, and keeps its tables as PostgreSQL does, which extends each by up to 64 pages at once.
+const USED_BYTES_OF_BABELFISH: [&str; 1] =
+    ["SELECT CAST(sum(pg_table_size(object_id) + pg_indexes_size(object_id)) AS bigint) FROM sys.tables"];
+const AHEAD_BYTES_OF_BABELFISH: u64 = 64 * 8192;
 const LOG_BYTES: [&str; 1] =
     ["SELECT sum(CAST(size AS bigint)) * 8192 FROM sys.database_files WHERE type = 1"];
 /// Since the server began.
@@ -88,6 +93,16 @@ impl SqlServerSession {
             log_bytes: self.bytes(&LOG_BYTES).await?,
             log_written_bytes: self.bytes(&LOG_WRITTEN_BYTES).await?,
         })
+    }
+
+    /// Used pages, which are some of the reserved ones. A file may be mostly free, and tells nothing.
+    pub(crate) async fn used_space(&mut self) -> Result<Option<UsedSpace>, Error> {
+        if let Some(bytes) = self.bytes(&USED_BYTES).await? {
+            return Ok(Some(UsedSpace { bytes, uncertain_bytes: 0 }));
+        }
+        let uncertain_bytes = AHEAD_BYTES_OF_BABELFISH;
+        let bytes = self.bytes(&USED_BYTES_OF_BABELFISH).await?;
+        Ok(bytes.map(|bytes| UsedSpace { bytes, uncertain_bytes: uncertain_bytes.min(bytes) }))
     }
 
     /// The number that the first query gives that can be run and tells something.

@@ -282,7 +282,16 @@ const WORKLOAD: &str = "workload";
 
 /// Differences of what a combination asks of the server.
 pub(crate) fn workload(first: &Trial, this: &Trial) -> Vec<Difference> {
-    parameters(first, this).into_iter().filter(|found| !is_place(&found.what)).collect()
+    let asked = parameters(first, this).into_iter().filter(|found| !is_place(&found.what));
+    asked.chain(rows_of_tables(first, this)).collect()
+}
+
+/// Tables that were loaded alike have equal checksums, whatever their kinds and engines. Times over other rows are not compared.
+fn rows_of_tables(first: &Trial, this: &Trial) -> Option<Difference> {
+    let checksum = |trial: &Trial| trial.tables()?.checksum.clone();
+    let (one, other) = (checksum(first)?, checksum(this)?);
+    let what = "checksum of the rows".to_owned();
+    (one != other).then_some(Difference { what, first: Some(one.sum), this: Some(other.sum) })
 }
 
 /// What a store brings with it that was there before, and what decides how much work it is.

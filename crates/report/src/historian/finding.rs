@@ -2,6 +2,7 @@
 
 use record::{State, Workload};
 
+use super::model::{DAY_S, HOUR_S};
 use crate::configuration::Configuration;
 use crate::format::{self, counted, figure, plain};
 use crate::historian::{FlushSeries, Historian};
@@ -331,11 +332,41 @@ fn interval_words(seconds: f64) -> String {
 
 /// Growth at one rate that was held: that of the search, else the highest one; else of a closed loop the highest.
 fn growth(report: &Report) -> Option<Verdict> {
+    let trial = growing(report)?;
+    let historian = trial.historian()?;
+    let storage = &historian.storage;
+    let over = |seconds: f64| storage.growth(historian.records_per_s, seconds);
+    let [hour, day, week] = [over(HOUR_S)?, over(DAY_S)?, over(7.0 * DAY_S)?];
+    let figure = format!("{hour} an hour");
+    let full = storage.disk_bytes.zip(storage.years_until_full).map(|(disk, years)| {
+        format!("; a disk of {} is full in {}", format::plain_bytes(disk as f64), format::time_until(years))
+    });
+    let more = match storage.bytes_per_record_range {
+        Some(_) => "; a longer trial gives one figure",
+        None => "",
+    };
+    let sentence = format!(
+        "{}: at {} records/s the database grows by {figure}, {day} a day, {week} a week ({} bytes a record) unless it is \
+         purged{}{more}",
+        trial.name,
+        self::figure(historian.records_per_s?),
+        storage.per_record()?,
+        full.unwrap_or_default()
+    );
+    Some(Verdict {
+        figure: Some(figure),
+        trials: vec![trial.number],
+        ..Verdict::new(Level::Finding, GROWTH, sentence)
+    })
+}
+
+/// The trial whose growth is told.
+fn growing(report: &Report) -> Option<&Trial> {
     let searched: Vec<u32> = report.searches.iter().filter_map(Search::held_in).collect();
     let known = || {
         report.historians().filter(|trial| {
             trial.state == State::Complete
-                && trial.historian().is_some_and(|h| h.storage.bytes_per_hour.is_some())
+                && trial.historian().is_some_and(|h| h.storage.per_record().is_some())
         })
     };
     let rate = |trial: &&Trial| trial.historian().and_then(|h| h.records_per_s).unwrap_or(0.0);
@@ -344,31 +375,9 @@ fn growth(report: &Report) -> Option<Verdict> {
     let held =
         |trial: &&Trial| trial.search.is_none() && trial.historian().is_some_and(|h| h.stable == Some(true));
     let closed = |trial: &&Trial| trial.historian().is_some_and(|historian| !historian.is_open());
-    let trial = known()
+    known()
         .filter(found)
         .max_by(highest)
         .or_else(|| known().filter(held).max_by(highest))
-        .or_else(|| known().filter(closed).max_by(highest))?;
-    let historian = trial.historian()?;
-    let storage = &historian.storage;
-    let [hour, day, week] = [storage.bytes_per_hour?, storage.bytes_per_day?, storage.bytes_per_week?];
-    let figure = format!("{} an hour", format::decimal_bytes(hour));
-    let full = storage.disk_bytes.zip(storage.years_until_full).map(|(disk, years)| {
-        format!("; a disk of {} is full in {}", format::plain_bytes(disk as f64), format::time_until(years))
-    });
-    let sentence = format!(
-        "{}: at {} records/s the database grows by {figure}, {} a day, {} a week ({} bytes a record) unless it is \
-         purged{}",
-        trial.name,
-        self::figure(historian.records_per_s?),
-        format::decimal_bytes(day),
-        format::decimal_bytes(week),
-        self::figure(storage.bytes_per_record?),
-        full.unwrap_or_default()
-    );
-    Some(Verdict {
-        figure: Some(figure),
-        trials: vec![trial.number],
-        ..Verdict::new(Level::Finding, GROWTH, sentence)
-    })
+        .or_else(|| known().filter(closed).max_by(highest))
 }

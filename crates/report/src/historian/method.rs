@@ -9,7 +9,8 @@ const BUFFERED: &str = "A historian takes events into a buffer and writes them i
     answer of its commit.";
 
 const HELD: &str = "A rate is held where, over the measured window, pending records do not grow (Theil–Sen slope of at most \
-    0.5 % of the offered rate); in 80 % of the cycles (from purge to purge, else 10 s or, in a short step, a \
+    0.5 % of the offered rate; where flushes are so large that they hide this growth, only what is left after each \
+    flush counts, and less than two flushes are not judged); in 80 % of the cycles (from purge to purge, else 10 s or, in a short step, a \
     fifth of it) they fall to what is offered in 0.1 s; 99.5 % of what was offered is committed; what is \
     pending drains in time when the load ends; the database holds just the rows that it acknowledged; and \
     the p99 keeps its limit, if one was set.";
@@ -30,8 +31,8 @@ const PURGED: &str = "A purge deletes what is older than the retention, a block 
     a whole; a shrink gives the space back. They keep up where both together take less than the time to the \
     next purge.";
 
-const GROWN: &str = "Growth is that of the database over the rows that it kept, up to the first purge where there is one, \
-    times the achieved rate.";
+const GROWN: &str = "Growth is the pages that tables and indexes use, divided by the rows in them, times the achieved rate. Room that \
+    the server allocated ahead of rows is left out. With purges, growth is that before the first one.";
 
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let purged = report.historians().filter_map(Trial::historian).any(|h| !h.maintenance.is_empty());

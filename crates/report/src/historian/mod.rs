@@ -6,6 +6,7 @@ mod doubt;
 mod facts;
 mod finding;
 mod flush;
+mod growth;
 mod method;
 mod model;
 mod plain;

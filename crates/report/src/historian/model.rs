@@ -8,16 +8,14 @@ use record::{
 use serde::Serialize;
 use stats::{Estimate, Unstable};
 
+use super::growth::{self, PerRecord};
 use crate::faults::Account;
 use crate::format;
 use crate::trial::gauge_mean;
 use crate::workloads::Common;
 
-/// Fewer rows than this fill too few pages to say how many bytes each takes.
-const ROWS_FOR_SIZE_MIN: u64 = 10_000;
-
-const HOUR_S: f64 = 3600.0;
-const DAY_S: f64 = 24.0 * HOUR_S;
+pub(super) const HOUR_S: f64 = 3600.0;
+pub(super) const DAY_S: f64 = 24.0 * HOUR_S;
 const YEAR_S: f64 = 365.25 * DAY_S;
 
 /// Figures of a historian trial. Rates, latencies and pending records are of the measured window, counts of events and
@@ -116,13 +114,16 @@ pub struct Storage {
     pub database_bytes_after: Option<u64>,
     /// Bytes that the server wrote to its log meanwhile.
     pub log_bytes_written: Option<u64>,
-    /// Growth of the database a record; none where too few rows or a purge leave it unknown.
+    /// Pages that each record takes, indexes included; none where that is unknown or known only within a range.
     pub bytes_per_record: Option<f64>,
-    /// Growth an hour at the achieved rate.
+    /// The least and the most that it can be, where it is known only within a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_record_range: Option<[f64; 2]>,
+    /// Growth per hour at the achieved rate.
     pub bytes_per_hour: Option<f64>,
-    /// Growth a day.
+    /// Growth per day.
     pub bytes_per_day: Option<f64>,
-    /// Growth a week.
+    /// Growth per week.
     pub bytes_per_week: Option<f64>,
     /// Size of the disk that is to hold it, if it was given.
     pub disk_bytes: Option<u64>,
@@ -192,7 +193,7 @@ impl Historian {
     /// The figures of a trial; none if it is no historian or left nothing.
     pub(crate) fn of(
         measured: &MeasuredTrial,
-        Common { kinds, rate_per_s: records_interval, disk_bytes, .. }: &Common<'_>,
+        Common { kinds, per_s: main_per_s, rate_per_s: records_interval, disk_bytes, .. }: &Common<'_>,
     ) -> Option<Self> {
         let setup = measured.trial.setup.as_ref().and_then(Setup::historian)?;
         let unknown = HistorianOutcome::default();
@@ -203,7 +204,7 @@ impl Historian {
             let count = kinds.get(kind).map_or(0, |operation| operation.count);
             (seconds > 0.0).then(|| count as f64 / seconds)
         };
-        let (records_per_s, commits_per_s) = (per_s(RECORD), per_s(COMMIT));
+        let (records_per_s, commits_per_s) = (*main_per_s, per_s(COMMIT));
         let latency = |kind: &str| kinds.get(kind).map(|operation| Summary::of(operation.latency()));
         let reasons = unstable(measured, setup);
         let open = matches!(setup.pacing, Loop::Open { .. });
@@ -212,7 +213,7 @@ impl Historian {
             records_per_s,
             records_interval: *records_interval,
             commits_per_s,
-            rows_per_commit: records_per_s.zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
+            rows_per_commit: per_s(RECORD).zip(commits_per_s.filter(|&rate| rate > 0.0)).map(|(r, c)| r / c),
             flush: latency(COMMIT),
             record: latency(RECORD).filter(|_| open),
             pending_mean: gauge_mean(&window, PENDING),
@@ -258,7 +259,10 @@ fn offered_per_s(window: &[&Sample], seconds: f64) -> Option<f64> {
 
 /// Whether nothing speaks against a rate but that too little was measured of it.
 fn is_too_short(reasons: &[Unstable]) -> bool {
-    !reasons.is_empty() && reasons.iter().all(|reason| matches!(reason, Unstable::TooShort { .. }))
+    !reasons.is_empty()
+        && reasons
+            .iter()
+            .all(|reason| matches!(reason, Unstable::TooShort { .. } | Unstable::FewFlushes { .. }))
 }
 
 /// The conditions of a stable step that were not met; none where there is no rate to hold or no end was measured.
@@ -294,7 +298,11 @@ fn storage(
     records_per_s: Option<f64>,
     disk_bytes: Option<u64>,
 ) -> Storage {
-    let bytes_per_record = bytes_per_record(measured, setup, outcome);
+    let (bytes_per_record, bytes_per_record_range) = match growth::per_record(measured, setup, outcome) {
+        Some(PerRecord::Known(bytes)) => (Some(bytes), None),
+        Some(PerRecord::Within(range)) => (None, Some(range)),
+        None => (None, None),
+    };
     let growth = bytes_per_record.zip(records_per_s).map(|(bytes, rate)| bytes * rate);
     let over = |seconds: f64| growth.map(|bytes_per_s| bytes_per_s * seconds);
     let yearly = over(YEAR_S).filter(|&bytes| bytes > 0.0);
@@ -303,33 +311,13 @@ fn storage(
         database_bytes_after: outcome.database_bytes_after,
         log_bytes_written: outcome.log_bytes_written,
         bytes_per_record,
+        bytes_per_record_range,
         bytes_per_hour: over(HOUR_S),
         bytes_per_day: over(DAY_S),
         bytes_per_week: over(7.0 * DAY_S),
         disk_bytes,
         years_until_full: disk_bytes.zip(yearly).map(|(disk, yearly)| disk as f64 / yearly),
     }
-}
-
-/// Growth of a new database over the rows that it kept: one that was there may have room for more. With purges, up to the first of them, because what a purge leaves
-/// free is filled again and is no growth.
-fn bytes_per_record(
-    measured: &MeasuredTrial,
-    setup: &HistorianSetup,
-    outcome: &HistorianOutcome,
-) -> Option<f64> {
-    let (after, rows) = match outcome.maintenance.first() {
-        None => (outcome.database_bytes_after?, outcome.rows_after?),
-        Some(first) => (first.database_bytes_before?, committed_before(&measured.samples, first.start_s)),
-    };
-    let is_new = setup.rows_before == 0;
-    let grown = after.checked_sub(outcome.database_bytes_before?).filter(|&grown| grown > 0)?;
-    (is_new && rows >= ROWS_FOR_SIZE_MIN).then(|| grown as f64 / rows as f64)
-}
-
-fn committed_before(samples: &[Sample], end_s: f64) -> u64 {
-    let before = samples.iter().filter(|sample| sample.end_s <= end_s);
-    before.filter_map(|sample| sample.operations.get(RECORD)).map(|operation| operation.count).sum()
 }
 
 fn reads(operation: &OperationInterval) -> Reads {

@@ -2,6 +2,7 @@
 
 use record::Summary;
 
+use super::model::{DAY_S, HOUR_S};
 use crate::format::{self, figure, figure_or_dash, grouped, latency_or_dash, plain, whole, yes};
 use crate::historian::{FlushSeries, Historian, Maintenance, Reads};
 use crate::historian::{HistorianComparison, RealProject};
@@ -212,7 +213,7 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
         column("found", "those of them that are in the database", 0),
         column("size after", "of the database", 3),
         column("log written", "bytes that the server wrote to its log", 4),
-        column("bytes/record", "growth of the database a record", 0),
+        column("bytes/record", "pages in use per record, indexes included", 0),
         column("an hour", "growth at the achieved rate", 2),
         column("a day", "growth at the achieved rate", 0),
         column("a week", "growth at the achieved rate", 1),
@@ -238,8 +239,8 @@ fn storage_row(report: &Report, trial: &Trial, which: &Which) -> Option<Row> {
     {
         return None;
     }
-    let bytes = |bytes: Option<f64>| dash(bytes.map(format::decimal_bytes));
     let storage = &historian.storage;
+    let over = |seconds: f64| dash(storage.growth(historian.records_per_s, seconds));
     let mut cells = which.cells(report, trial);
     cells.extend([
         grouped(historian.acknowledged),
@@ -247,10 +248,10 @@ fn storage_row(report: &Report, trial: &Trial, which: &Which) -> Option<Row> {
         dash(historian.rows_found.map(grouped)),
         dash(storage.database_bytes_after.map(format::bytes)),
         dash(storage.log_bytes_written.map(format::bytes)),
-        figure_or_dash(storage.bytes_per_record),
-        bytes(storage.bytes_per_hour),
-        bytes(storage.bytes_per_day),
-        bytes(storage.bytes_per_week),
+        dash(storage.per_record()),
+        over(HOUR_S),
+        over(DAY_S),
+        over(7.0 * DAY_S),
         dash(storage.years_until_full.map(format::time_until)),
     ]);
     Some(Row::of(cells))

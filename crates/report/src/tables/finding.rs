@@ -71,7 +71,8 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
             Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
         })
     };
-    of(wrong).chain(of(stopped)).chain(of(outages)).chain(lacking(report)).collect()
+    let same_rows = super::same_rows::verdicts(report);
+    of(wrong).chain(of(stopped)).chain(of(outages)).chain(same_rows).chain(lacking(report)).collect()
 }
 
 fn wrong(tables: &Tables) -> Said {

@@ -5,13 +5,14 @@ mod facts;
 mod figures;
 mod finding;
 mod plain;
+mod same_rows;
 mod survival;
 mod table;
 
 use record::tables::{LAST_100_MAX, POINT_UPDATE};
 use record::{
-    Crash, MeasuredTrial, Outage, Outcome, Sample, Server, Setup, State, Survival, TableOperation, TableSize,
-    TablesSetup, TimedOperation, Workload, clients,
+    Crash, MeasuredTrial, Outage, Outcome, RowsChecksum, Sample, Server, Setup, State, Survival,
+    TableOperation, TableSize, TablesSetup, TimedOperation, Workload, clients,
 };
 use serde::Serialize;
 use stats::Chance;
@@ -40,6 +41,9 @@ pub struct Tables {
     pub operations: Vec<TimedOperation>,
     /// What the table took after it was loaded.
     pub size: TableSize,
+    /// What its rows came to once they were loaded; none where they were not read back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<RowsChecksum>,
     /// Statements that were tried again after a conflict.
     pub retries: u64,
     /// What the table answered and should not have.
@@ -68,6 +72,7 @@ impl Tables {
             kind: setup.kind.clone(),
             operations: outcome.operations,
             size: outcome.size,
+            checksum: outcome.checksum,
             retries: outcome.retries,
             wrong: outcome.wrong,
             unanswered: outcome.unanswered,
@@ -303,9 +308,11 @@ impl Shown for OfTables {
 }
 
 const METHOD: [&str; 4] = [
-    "Every kind of table gets the same rows, made from the seed, and the same operations in the same order: load, SELECT by value, scan, \
-     GROUP BY, UPDATE of all rows, updates by key of many clients, deletes by key of as many, DELETE of the rest. Each is timed by itself; \
-     the time of a load is that of its INSERTs or COPY, and leaves out what makes the rows and the statistics that follow.",
+    "Every kind of table gets the same rows, made from one seed for all trials of a study, and the same operations in the same order: load, \
+     SELECT by value, scan, GROUP BY, UPDATE of all rows, updates by key of many clients, deletes by key of as many, DELETE of the rest. \
+     Each is timed by itself; the time of a load is that of its INSERTs or COPY, and leaves out what makes the rows and the statistics that \
+     follow. Before the UPDATE all rows are read back (of very large tables the first 10,000,000), in no one's time, and their checksums \
+     are compared between kinds and engines.",
     "What each operation answers is known from the rows: counts, sums, groups, and after the clients the sum of all amounts, which has each \
      acknowledged update once. Another answer fails the trial.",
     "What survives is tried once everything is timed, on a table of the same kind with at most 100,000 rows: clients update and insert rows, \

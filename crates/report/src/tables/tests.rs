@@ -23,6 +23,7 @@ fn setup(trial: &MeasuredTrial, kind: &str) -> TablesSetup {
         lacks: vec!["PostgreSQL has no columnstore tables".to_owned()],
         pacing: Loop::Closed { think_time_us: 0.0 },
         seed: 42,
+        data_seed: Some(42),
     }
 }
 
@@ -320,4 +321,45 @@ fn what_survived_stands_in_the_order_of_the_kinds() {
     let table = survival::table(&Report::of(&fixture::study("tables", trials))).unwrap();
     let kinds: Vec<&str> = table.rows.iter().map(|row| row.cells[0].as_str()).collect();
     assert_eq!(kinds, ["volatile", "volatile", "row"]);
+}
+
+/// Each trial once drew a seed of its own, so that kinds were compared over different rows.
+#[test]
+fn kinds_are_compared_by_the_checksums_of_their_rows() {
+    let checksum = |sum: &str| Some(RowsChecksum { rows: 1_000, sum: sum.to_owned() });
+    let of = |second: &str| {
+        let first = trial(1, "row", 2.0, |outcome| outcome.checksum = checksum("00000000000000aa"));
+        let second = trial(2, "volatile", 0.5, |outcome| outcome.checksum = checksum(second));
+        Report::of(&fixture::study("tables", vec![first, second]))
+    };
+    let same = of("00000000000000aa");
+    let told = said(&same, Level::Note);
+    let expected = "all 2 tables held the same 1,000 rows once they were loaded (row, volatile): read back, each has the \
+                    checksum 00000000000000aa";
+    assert!(told.contains(expected), "{told}");
+    assert!(!same.has_different_rows());
+    let different = of("00000000000000bb");
+    let told = said(&different, Level::Failure);
+    let expected =
+        "row 00000000000000aa on postgres, volatile 00000000000000bb on postgres; do not compare their times";
+    assert!(different.has_different_rows() && told.contains(expected), "{told}");
+    assert!(!report(|_| {}).has_different_rows(), "results of before have no checksums");
+}
+
+/// Two runs, such as one on PostgreSQL and one on MariaDB.
+#[test]
+fn runs_over_different_rows_are_not_compared() {
+    let run = |sum: &str| {
+        let checksum = Some(RowsChecksum { rows: 1_000, sum: sum.to_owned() });
+        fixture::study("tables", vec![trial(1, "row", 2.0, |outcome| outcome.checksum = checksum)])
+    };
+    let compared = |one: &str, other: &str| {
+        let (one, other) = (run(one), run(other));
+        let studies = [("postgres".to_owned(), &one), ("mariadb".to_owned(), &other)];
+        let compare = crate::Compare::of(&studies, None, None);
+        let workload = compare.against[0].combinations[0].workload.clone();
+        workload.into_iter().map(|found| found.what).collect::<Vec<String>>()
+    };
+    assert_eq!(compared("aa", "bb"), ["checksum of the rows"]);
+    assert_eq!(compared("aa", "aa"), [""; 0]);
 }

@@ -25,7 +25,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(of_workloads(disturbed_calibration));
     verdicts.extend([unsent(trials), others(trials)].into_iter().flatten());
     verdicts.extend(trials.iter().filter_map(sent_late));
-    verdicts.extend(rate::paused(trials));
+    verdicts.extend([rate::backlog(trials), rate::paused(trials)].into_iter().flatten());
     verdicts
 }
 
@@ -136,7 +136,8 @@ fn sent_late(trial: &Trial) -> Option<Verdict> {
     let told = trial.state == State::Invalid || trial.offered_rate.is_some_and(|rate| !rate.held);
     // What was due while nobody was answered, on purpose, could not be sent either.
     let is_silenced = trial.beside.faults.iter().any(|fault| fault.silence.is_some());
-    let told = told || is_silenced;
+    // What fell due while the target had no room for it in the warm-up was sent in the window.
+    let told = told || is_silenced || trial.backlog.is_some();
     let figures = trial.main().filter(|_| is_open(trial) && trial.shown().is_loaded(trial) && !told)?;
     let lag_p99_us = figures.lag.and_then(|lag| lag.p99_us);
     let sign = stats::sent_late(lag_p99_us?, figures.latency.p50_us)?;

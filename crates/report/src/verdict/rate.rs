@@ -3,6 +3,7 @@
 
 use super::doubt::Doubt;
 use super::{Level, Verdict};
+use crate::backlog::Backlog;
 use crate::configuration::Configuration;
 use crate::format;
 use crate::rate::OfferedRate;
@@ -56,6 +57,33 @@ fn because(rate: &OfferedRate, words: &Words) -> String {
     let everything = rate.was_behind() || (rate.waited_share.is_none() && rate.unsent > 0);
     let all = if everything { format!("; {all}") } else { String::new() };
     format!("{}{all}", parts.join(", "))
+}
+
+/// Open loops whose window began with operations that the warm-up had left.
+pub(crate) fn backlog(trials: &[Trial]) -> Option<Verdict> {
+    let of = |trial: &Trial| trial.backlog.filter(|_| trial.is_complete());
+    let all: Vec<Backlog> = trials.iter().filter_map(of).collect();
+    let counted = trials.iter().find(|trial| of(trial).is_some())?;
+    let counted = workloads::of(counted.workload).words().unit.counted;
+    let gone_s: Option<Vec<f64>> = all.iter().map(|one| one.gone_after_s).collect();
+    let enough = all.iter().filter_map(|one| Some(one.warm_up_s + one.gone_after_s?)).reduce(f64::max);
+    let (gone, remedy) = match (gone_s.and_then(|gone_s| gone_s.into_iter().reduce(f64::max)), enough) {
+        (Some(gone_s), Some(enough)) => (
+            format!("gone after {}", format::duration(gone_s)),
+            format!("warm up for at least {}", format::duration(enough)),
+        ),
+        (None, _) | (_, None) => {
+            ("not gone when the window ended".to_owned(), "warm up longer, or offer less".to_owned())
+        }
+    };
+    let operations = |trial: &Trial| of(trial).map(|one| one.operations as f64);
+    let print = |count: f64| format::grouped(count as u64);
+    Doubt::with_figure(Level::Warning, "backlog_at_begin", trials, operations).verdict(print, |count| {
+        format!(
+            "the measured window began with a backlog of about {count} {counted} from the warm-up, {gone}; rates leave \
+             them out, response times count them; {remedy}"
+        )
+    })
 }
 
 /// A client that stood still so long that its longest latencies are its own, and no longer.

@@ -130,6 +130,7 @@ pub(crate) fn operation(count: u64, open: bool) -> OperationInterval {
         errors: 1,
         bytes: count * 4096,
         rows: count * 3,
+        due_before: open.then_some(count / 4),
         service: latency(count, 80_000),
         response: open.then(|| latency(count, 90_000)),
         lag: open.then(|| latency(count, 10_000)),

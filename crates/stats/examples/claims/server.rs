@@ -141,6 +141,7 @@ impl<'a> Server<'a> {
             buffer: buffer as u64,
             carried: carried as u64,
             flush_slack: 40,
+            flush_cycle_s: 0.0,
             measured_s: window_s as f64,
             drain_s: Some(drain_s),
             drain_limit_s,

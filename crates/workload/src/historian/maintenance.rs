@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use database::{Error, Session};
 use load::Completed;
-use record::{MaintenanceRun, Mark, MarkKind};
+use record::{MaintenanceRun, Mark, MarkKind, UsedBytes};
 
 use super::job::Maintenance;
 use super::running::{PURGE, Running, SHRINK};
+use super::space::used_bytes;
 use crate::clock::Clock;
 
 /// Purges at each interval.
@@ -28,6 +29,7 @@ struct Done {
     purge_end_ns: Option<u64>,
     bytes_before: Option<u64>,
     bytes_after: Option<u64>,
+    used_before: Option<UsedBytes>,
 }
 
 /// Why a run did not come to its end.
@@ -104,6 +106,7 @@ impl Maintainer {
             pending_mean: pending.map_or(0.0, |pending| pending.mean()),
             database_bytes_before: done.bytes_before,
             database_bytes_after: done.bytes_after,
+            used_before: done.used_before,
             error: error.map(|error| error.to_string()),
         };
         entries.marks.extend(run.marks(database));
@@ -126,6 +129,10 @@ impl Maintainer {
         let session = self.session.insert(session);
         running.store.prepare_purge(session).await?;
         done.bytes_before = session.sizes().await?.database_bytes;
+        if running.ledger.lock().maintenance.is_empty() {
+            // Later purges leave free pages, which rows fill again: growth is known up to the first one.
+            done.used_before = used_bytes(session).await?;
+        }
         let retention_us = (self.maintenance.retention.ns / 1_000) as i64;
         let age_us = running.time_us(self.clock.now_ns()) - retention_us - running.epoch_us;
         // A whole second since the epoch, as acknowledged rows are counted by.

@@ -20,6 +20,7 @@ mod running;
 mod settings;
 mod setup;
 mod source;
+mod space;
 mod store;
 pub mod tags;
 mod trial;

@@ -3,13 +3,14 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use database::{Error, Held, Session, Sizes};
+use database::{Error, Held, Session};
 use load::Tell;
 use record::{HistorianOutcome, Preparation, RowsCompared};
 use tokio::time::{Instant, timeout};
 
 use super::compare::compare;
 use super::running::Running;
+use super::space::Space;
 use super::writer;
 use crate::backoff::Backoff;
 use crate::waiting::{telling, with_grace};
@@ -38,7 +39,7 @@ pub(crate) struct Drain {
 struct Found {
     rows_since_cutoff: Option<u64>,
     rows: Option<u64>,
-    sizes: Sizes,
+    space: Space,
     compared: Option<RowsCompared>,
 }
 
@@ -46,7 +47,7 @@ struct Found {
 pub(crate) async fn outcome(
     running: &Running,
     drain: Drain,
-    before: Sizes,
+    before: Space,
     stop: &AtomicBool,
     tell: &mut Tell<'_>,
 ) -> HistorianOutcome {
@@ -77,13 +78,16 @@ pub(crate) async fn outcome(
         outages: entries.outages.all,
         source_outages: entries.source_outages.all,
         maintenance: entries.maintenance,
-        database_bytes_before: before.database_bytes,
-        database_bytes_after: found.sizes.database_bytes,
+        database_bytes_before: before.sizes.database_bytes,
+        database_bytes_after: found.space.sizes.database_bytes,
+        used_before: before.used,
+        used_after: found.space.used,
         rows_after: found.rows,
         // The counter of a server that was started again began anew.
         log_bytes_written: before
+            .sizes
             .log_written_bytes
-            .zip(found.sizes.log_written_bytes)
+            .zip(found.space.sizes.log_written_bytes)
             .and_then(|(before, after)| written(before, after)),
         lock_lost,
         notes: entries.notes,
@@ -140,7 +144,7 @@ async fn count(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
     Ok(Found {
         rows_since_cutoff: Some(running.store.count_since(&mut session, cutoff_us).await?),
         rows: Some(running.store.count(&mut session).await?),
-        sizes: session.sizes().await?,
+        space: Space::of(&mut session).await?,
         compared: compared(running, session, stop).await?,
     })
 }

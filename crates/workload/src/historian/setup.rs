@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use database::{Dialect, Engine, Error, Holder, Lease, Session, Sizes};
+use database::{Dialect, Engine, Error, Holder, Lease, Session};
 use load::{Phases, Recorder, Tell};
 use record::{Cycle, HistorianSetup, MaintenanceSetup, Preparation, ReaderSetup, Unit};
 
@@ -14,6 +14,7 @@ use super::reader::screen_tag_count;
 use super::running::{Measured, Running, counted};
 use super::settings::WriteMethod;
 use super::source::Source;
+use super::space::Space;
 use super::store::{Layout, Store};
 use crate::TrialError;
 use crate::signal::Signal;
@@ -30,8 +31,8 @@ pub(crate) struct Prepared {
     pub(crate) running: Running,
     pub(crate) source: Source,
     pub(crate) setup: HistorianSetup,
-    /// Sizes before the trial.
-    pub(crate) sizes: Sizes,
+    /// What the database takes before the trial.
+    pub(crate) space: Space,
 }
 
 /// Prepares a trial whose events begin at `now_us`, or later if there are newer ones already.
@@ -65,7 +66,7 @@ pub(crate) async fn prepare(
     let epoch_us = newest_us.map_or(now_us, |newest_us| now_us.max(newest_us + AFTER_NEWEST_US));
     let length_us = (job.phases.end_ns() / 1_000) as i64;
     store.add_partitions(&mut session, epoch_us, epoch_us + length_us).await?;
-    let sizes = session.sizes().await?;
+    let space = Space::of(&mut session).await?;
     let setup = describe(job, lease, &mut session, rows_before, &source, simulated).await?;
     let running = running(job, (lease, holder), store, epoch_us);
     notes.into_iter().for_each(|note| running.ledger.note(note));
@@ -75,7 +76,7 @@ pub(crate) async fn prepare(
             (epoch_us - now_us) as f64 / 1e6
         ));
     }
-    Ok(Prepared { running, source, setup, sizes })
+    Ok(Prepared { running, source, setup, space })
 }
 
 /// What the roles of a trial share, before they begin.

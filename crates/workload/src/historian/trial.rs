@@ -68,7 +68,7 @@ async fn play(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress) -> Go,
 ) -> Result<HistorianOutcome, TrialError> {
-    let Prepared { running, source, setup, sizes } = prepared;
+    let Prepared { running, source, setup, space } = prepared;
     let running = Arc::new(running);
     let mut cast: Vec<Role> = vec![Role::Source(Box::new(source)), Role::Sampler];
     cast.extend((0..running.job.writers).map(|_| Role::Writer));
@@ -89,7 +89,7 @@ async fn play(
         on_progress(Progress::Mark(mark));
     }
     let tell = &mut |at| _ = on_progress(Progress::Preparing(at));
-    Ok(reconcile::outcome(&running, drain, sizes, stop, tell).await)
+    Ok(reconcile::outcome(&running, drain, space, stop, tell).await)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use database::{Column, Kind, Rows, Table, Value};
 
+use super::checksum::{Checksum, READ_MAX};
 use crate::mix::{SALTS, mix};
 
 /// The table.
@@ -78,7 +79,7 @@ impl RowData {
                 Value::I32(category as i32),
                 Value::I32(value as i32),
                 Value::I64(amount.cast_signed()),
-                Value::Text(format!("note {note:08x}")),
+                Value::Text(note_text(note)),
             ]);
         }
     }
@@ -103,6 +104,10 @@ impl RowData {
     }
 }
 
+fn note_text(note: u64) -> String {
+    format!("note {note:08x}")
+}
+
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -116,15 +121,21 @@ pub(super) struct Expected {
     pub(super) groups: [i64; 5],
     /// Rows of each value that is selected, and the sum of their amounts.
     pub(super) selected: [[i64; 2]; SELECTS],
+    /// All columns of the rows that are read back.
+    pub(super) checksum: Checksum,
 }
 
 impl Expected {
     pub(super) fn of(data: &RowData) -> Self {
         let selected = data.selected();
-        let mut expected = Self { all: [0; 3], groups: [0; 5], selected: [[0; 2]; SELECTS] };
+        let mut expected =
+            Self { all: [0; 3], groups: [0; 5], selected: [[0; 2]; SELECTS], checksum: Checksum::default() };
         let mut groups = vec![[0i64; 2]; CATEGORIES as usize];
         for id in 1..=data.rows {
-            let Row { category, value, amount, .. } = data.row(id);
+            let Row { category, value, amount, note } = data.row(id);
+            if id <= READ_MAX {
+                expected.checksum.add([id, category, value, amount], &note_text(note));
+            }
             let amount = amount.cast_signed();
             let adds = [1, amount, value.cast_signed()];
             expected.all.iter_mut().zip(adds).for_each(|(sum, add)| *sum += add);

@@ -19,6 +19,8 @@ const ROWS_MAX: u64 = 10_000_000_000;
 const CLIENTS_MAX: u32 = 100_000;
 /// Rows of a statement that changes all.
 const BATCH_ROWS: u64 = 1_000_000;
+/// Seed where nothing else is said.
+const SEED: u64 = 42;
 /// Part of the rows that clients delete by their keys.
 const DELETED_PART: u64 = 100;
 /// Warm-up where nothing else is said.
@@ -51,8 +53,10 @@ pub struct Job {
     /// Whether it is tried what survives a kill; none where that can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<bool>,
-    /// Seed.
+    /// Seed of what clients draw.
     pub seed: u64,
+    /// Seed of the rows: the same for all trials of a study, so that all kinds of tables hold the same rows.
+    pub data_seed: u64,
 }
 
 impl Job {
@@ -85,7 +89,8 @@ impl Job {
                 measure: settings.duration.unwrap_or(DURATION),
             },
             crash: settings.crash,
-            seed: settings.seed.unwrap_or(42),
+            seed: settings.seed.unwrap_or(SEED),
+            data_seed: settings.seed.unwrap_or(SEED),
         })
     }
 
@@ -149,6 +154,15 @@ mod tests {
             (Kind::Row, Access::Prepared, ROWS, 10_000)
         );
         assert_eq!(job.phases, Phases { warm_up: WARM_UP, measure: DURATION });
+    }
+
+    /// Each trial draws a seed of its own. Once its rows were made from that, so that no two kinds held the same rows.
+    #[test]
+    fn rows_of_all_trials_are_those_of_the_study() {
+        use load::Workload as _;
+        let mut job = job("seed = 7").unwrap();
+        *Settings::seed_of(&mut job) = 99;
+        assert_eq!((job.seed, job.data_seed), (99, 7));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! What each operation answers is known from the rows, so that a wrong answer is found. Nothing is concluded here.
 
+mod checksum;
 mod data;
 mod job;
 mod kind;

@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 use database::{Dialect, Existing, Own, Session, Url, Value};
 use instance::{ClickHouse, Engine, Instance, MariaDb, Options, Postgres, TdsServer};
 use load::{Go, Progress, Span, Workload as _};
-use record::{Crash, Killed, Setup, Survival, TableOperation, TablesOutcome, TablesSetup};
+use record::{Crash, Killed, RowsChecksum, Setup, Survival, TableOperation, TablesOutcome, TablesSetup};
 
+use super::data::{Expected, RowData};
 use super::*;
 use crate::TrialError;
 use crate::claims::claim;
@@ -48,6 +49,9 @@ fn measured(own: &Own, settings: &str) -> (TablesSetup, TablesOutcome) {
     let (setup, outcome) = run_on(own, settings).unwrap();
     assert_eq!(outcome.lacks, None, "{settings}");
     assert_eq!(outcome.wrong, None, "{settings}");
+    let rows = Expected::of(&RowData::new(2_000, 42)).checksum;
+    let checksum = RowsChecksum { rows: 2_000, sum: rows.sum() };
+    assert_eq!(outcome.checksum, Some(checksum), "{settings}: the same rows on every kind and engine");
     assert!(outcome.stopped.is_empty() && outcome.notes.is_empty(), "{settings}: {outcome:?}");
     let done: Vec<TableOperation> = outcome.operations.iter().map(|timed| timed.operation).collect();
     assert_eq!(done, TableOperation::ALL, "{settings}");
@@ -343,6 +347,8 @@ fn t_sql_of_tables_on_disk_does_what_it_says() {
         let settings = format!("kind = \"{kind}\"\naccess = \"{access}\"");
         let (_, outcome) = run_on(&own, &settings).unwrap();
         assert_eq!(outcome.wrong, None, "{settings}");
+        let rows = Expected::of(&RowData::new(2_000, 42)).checksum;
+        assert_eq!(outcome.checksum.unwrap().sum, rows.sum(), "{settings}");
         let done: Vec<TableOperation> = outcome.operations.iter().map(|timed| timed.operation).collect();
         assert_eq!(done, TableOperation::ALL, "{settings}");
     }

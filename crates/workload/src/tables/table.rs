@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use database::{Error, Lease, Rows, Session, WriteMethod};
 use load::Tell;
-use record::{Preparation, TableOperation, TimedOperation, Unit};
+use record::{Preparation, RowsChecksum, TableOperation, TimedOperation, Unit};
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::Instant;
 
 use super::Job;
+use super::checksum::{self, Checksum};
 use super::data::{RowData, TABLE};
 use super::made::Made;
 use super::statements::{Asked, Statement, file};
@@ -161,6 +162,29 @@ impl Table {
         course.timed(operation, (1, self.job.rows), begin);
         course.expect(words, &answer, expected);
         Ok(())
+    }
+
+    /// Reads the rows back, each with all of its columns, and gives what they come to. That takes no part in any time.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(super) async fn read_back(
+        &self,
+        session: &mut Session,
+        course: &mut Course,
+        expected: &Checksum,
+        tell: &mut Tell<'_>,
+    ) -> Result<RowsChecksum, Error> {
+        let what = Preparation::waiting(format!("reading the rows of a {} table back", self.job.kind));
+        let sql = checksum::sql();
+        let reading = session.fold(&sql, &[], Checksum::default(), Checksum::add_cells);
+        let found = telling(tell, what, reading).await?;
+        if found != *expected && course.wrong.is_none() {
+            course.wrong = Some(format!(
+                "the rows that were read back have the checksum {found}, and those that were loaded {expected}"
+            ));
+        }
+        Ok(RowsChecksum { rows: found.rows, sum: found.sum() })
     }
 
     /// Selects rows by their values, one value after the other.

@@ -50,7 +50,7 @@ pub fn run(
             Err(lacks) => return Ok(left_out(lacks)),
         };
         let asked = Asked::new(dialect, job.access);
-        let data = RowData::new(job.rows, job.seed);
+        let data = RowData::new(job.rows, job.data_seed);
         let table = Table { job: job.clone(), lease: lease.clone(), made, asked, data };
         let begin = async {
             let mut session = table.session().await?;
@@ -201,6 +201,7 @@ async fn before(
     table.query(session, course, scan, ("the scan", &expected.all), tell).await?;
     let group = (TableOperation::Group, Statement::Group);
     table.query(session, course, group, ("the GROUP BY", &expected.groups), tell).await?;
+    outcome.checksum = Some(table.read_back(session, course, &expected.checksum, tell).await?);
     let (rows, update) = (table.job.rows, (TableOperation::UpdateAll, Statement::UpdateAll));
     table.change_all(session, course, update, ("the UPDATE of all rows", rows), tell).await?;
     expected.all[1] += rows.cast_signed();
@@ -227,6 +228,7 @@ async fn describe(table: &Table, session: &mut Session) -> Result<Setup, Error> 
         lacks: lacking(session.dialect()),
         pacing: job.schedule().pacing.recorded(),
         seed: job.seed,
+        data_seed: Some(job.data_seed),
     })))
 }
 

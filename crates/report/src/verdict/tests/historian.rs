@@ -521,6 +521,21 @@ fn a_search_beside_other_work_says_so() {
     assert!(!sentence(&idle, "search").contains("meanwhile"));
 }
 
+/// Of what the server may have allocated ahead of rows nobody knows how much is filled.
+#[test]
+fn growth_that_is_known_within_a_range_is_a_range() {
+    let of_ahead = |uncertain_bytes: u64| {
+        let used = record::UsedBytes { bytes: 33 << 20, uncertain_bytes };
+        of(vec![at().outcome(|outcome| outcome.used_after = Some(used)).trial(1)])
+    };
+    let known = sentence(&of_ahead(1 << 20), "growth");
+    assert!(!known.contains('–') && known.contains("bytes a record"), "{known}");
+    let within = sentence(&of_ahead(12 << 20), "growth");
+    let range = within.split("grows by ").nth(1).unwrap().split(" an hour").next().unwrap();
+    assert!(range.contains(" GB–") && within.ends_with("; a longer trial gives one figure"), "{within}");
+    assert!(verdicts(&of_ahead(30 << 20)).iter().all(|verdict| verdict.rule != "growth"));
+}
+
 /// A search was once not confirmed at 80,000 records/s, and growth was told at 88,000, which had failed.
 #[test]
 fn growth_is_told_only_of_a_rate_that_was_held() {

@@ -279,6 +279,38 @@ fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
     assert!(late.sentence.contains("50 % of them fell due while all 64 outstanding"), "{}", late.sentence);
 }
 
+/// 131 a second were once "held" of 100 that were offered: 400 were late when the window began.
+#[test]
+fn a_backlog_from_the_warm_up_is_told_and_is_no_rate() {
+    let offered = Offered { due: 5_000, slots: 2, waited: Some(0), sent: Some(5_400) };
+    let trial = |late: u64| {
+        let made = read().seconds(10).noise(0.0).rate(500.0, 2e3).open(500.0, 50.0);
+        let mut trial = made.outcome(|o| o.offered = Some(offered)).trial(1);
+        let window = trial.samples.iter_mut().filter(|sample| sample.phase == record::Phase::Measure);
+        for (second, sample) in window.enumerate() {
+            let read = sample.operations.get_mut("read").unwrap();
+            let late = if second < 2 { late } else { 0 };
+            (read.count, read.due_before) = (read.count + late, Some(late));
+        }
+        trial
+    };
+    let study = of(vec![trial(200)]);
+    let told = one(&study, "backlog_at_begin");
+    assert_eq!(told.level, Level::Warning);
+    for part in [
+        "began with a backlog of about 400 I/Os from the warm-up, gone after 2",
+        "; rates leave them out, response times count them; warm up for at least ",
+    ] {
+        assert!(told.sentence.contains(part), "{part} in {}", told.sentence);
+    }
+    let rate = one(&study, "rate");
+    assert!(rate.sentence.contains(": held: 500 IOPS"), "{}", rate.sentence);
+    let report = Report::of(&study);
+    let high = report.trials[0].rate_per_s.map(|rate| rate.high);
+    assert!(high.is_none_or(|high| high <= 500.0), "no rate is above what was offered: {high:?}");
+    quiet(trial(20), "backlog_at_begin");
+}
+
 #[test]
 fn a_pause_of_the_generator_that_is_seen_in_its_latencies_is_doubted() {
     let paused = |longest_ms: f64, sum_ms: f64| {

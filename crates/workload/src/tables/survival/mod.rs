@@ -157,7 +157,7 @@ fn table_of(job: &Job, lease: &Lease) -> Result<Table, String> {
     Ok(Table {
         made: Made::of(job.kind, dialect, job.rows + CHANGES_MOST)?.at(job.zstd_level),
         asked: Asked::new(dialect, job.access),
-        data: RowData::new(job.rows, job.seed),
+        data: RowData::new(job.rows, job.data_seed),
         lease: lease.clone(),
         job,
     })
