@@ -183,7 +183,7 @@ mod tests {
         let shown = [("joe:my pw@h".to_owned(), "joe:…@h".to_owned())];
         assert_eq!(logins_of("joe:my pw@h"), shown);
         assert_eq!(logins_of("--target=joe:my pw@h")[0], shown[0]);
-        assert_eq!(logins_of("kill at 3s"), []);
+        assert!(logins_of("kill at 3s").is_empty());
     }
 
     #[test]

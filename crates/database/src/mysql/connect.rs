@@ -124,8 +124,14 @@ async fn unencrypted(
     let unguarded = |error: std::io::Error| failed(&Driver::Io(IoError::Io(error)));
     let guard =
         Guard::before(addresses.to_vec(), crate::url::port_of(&address.host), key).map_err(unguarded)?;
-    let connected = Conn::new(Opts::from(direct.socket(Some(guard.path())))).await;
-    connected.map_err(|error| match guard.ended() {
+    let error = match Conn::new(Opts::from(direct.socket(Some(guard.path())))).await {
+        Ok(conn) => {
+            guard.let_in();
+            return Ok(conn);
+        }
+        Err(error) => error,
+    };
+    Err(match guard.ended() {
         Some(Ended::Unreachable(error)) => unguarded(error),
         Some(Ended::FullAuthentication) => refused(
             "the server wants the whole password (full authentication of caching_sha2_password), and the connection is not \

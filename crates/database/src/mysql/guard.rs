@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mysql_common::crypto;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::task::AbortHandle;
 
 use crate::silence::UNACKNOWLEDGED;
 
@@ -46,6 +47,16 @@ pub(super) enum Ended {
 pub(super) struct Guard {
     name: String,
     ended: Arc<Mutex<Option<Ended>>>,
+    /// Ends the task of a log-in on which somebody gave up waiting; none once it is done.
+    task: Option<AbortHandle>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
 }
 
 /// How the password is encrypted where the server wants all of it.
@@ -70,16 +81,21 @@ impl Guard {
         let listener = UnixListener::from_std(listener)?;
         let ended = Arc::new(Mutex::new(None));
         let noted = Arc::clone(&ended);
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             // The driver waits until its socket is closed, which is after the note.
             relay(listener, (addresses, port), key, &noted).await;
         });
-        Ok(Self { name, ended })
+        Ok(Self { name, ended, task: Some(task.abort_handle()) })
     }
 
     /// The socket, as the driver takes its path.
     pub(super) fn path(&self) -> String {
         format!("\0{}", self.name)
+    }
+
+    /// The log-in is done: what is said from now on is handed on until the connection ends.
+    pub(super) fn let_in(mut self) {
+        self.task = None;
     }
 
     /// Why the log-in ended, if that was not the server's doing.

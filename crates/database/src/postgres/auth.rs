@@ -120,9 +120,13 @@ impl LogIn {
         let is_named = self.rule.required.as_ref().is_some_and(|required| required.names(method));
         if method == Method::Password && !self.is_encrypted && !self.rule.is_local && !is_named {
             return Err(NotPermitted {
-                words: "the server wants the password in clear, and the connection is not encrypted: it was not sent".to_owned(),
+                words:
+                    "the server wants the password in clear, and the connection is not encrypted: it was not \
+                        sent"
+                        .to_owned(),
                 remedy: format!(
-                    "give sslmode=verify-full, have the server ask by scram-sha-256, or, where the network is trusted, give {AUTH}=password"
+                    "give sslmode=verify-full, have the server ask by scram-sha-256, or, where the network is trusted, give \
+                     {AUTH}=password"
                 ),
             });
         }
@@ -132,14 +136,16 @@ impl LogIn {
     fn check(&self, method: Method) -> Result<(), NotPermitted> {
         match &self.rule.required {
             Some(required) if !required.permits(method) => {
-                let asks = match method {
-                    Method::None => "lets in without a complete log-in (none)".to_owned(),
-                    method => format!("wants a log-in by {}", method.name()),
+                let asks = if method == Method::None {
+                    "lets in without a complete log-in (none)".to_owned()
+                } else {
+                    format!("wants a log-in by {}", method.name())
                 };
                 Err(NotPermitted {
                     words: format!("the server {asks}, and {AUTH}={required} does not permit that"),
                     remedy: format!(
-                        "see whether this is the server that is meant; otherwise change {AUTH}, or the method in its pg_hba.conf"
+                        "see whether this is the server that is meant; otherwise change {AUTH}, or the method in its \
+                         pg_hba.conf"
                     ),
                 })
             }

@@ -47,9 +47,9 @@ fn no_place_that_can_show_a_value_shows_the_password_of_a_misspelt_address() {
         let option = format!("--target={form}");
         for arguments in [
             &["historian", "--target", form][..],
-            &["plan", "historian", "--duration", "1s", &option],
-            &["script", "a.sql", &option],
-            &["inspect", &option],
+            &["plan", "historian", "--duration", "1s", option.as_str()],
+            &["script", "a.sql", option.as_str()],
+            &["inspect", option.as_str()],
             &["--config", "c.toml", "historian"],
             &["--config", "c.toml", "disk", "."],
             &["disk", form],
