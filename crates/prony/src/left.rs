@@ -190,9 +190,9 @@ mod tests {
         assert_eq!(left.told(Some(4.0), 13.0), "4 s left of this trial, 35 s in all");
         // It took 3 s more than its 10 s, and so will the others.
         left.end(&record(1), 20.0);
-        assert_eq!(left.told(None, 20.0), "36 s in all");
+        assert_eq!(left.told(None, 20.0), "37 s in all");
         left.begin(&record(2), 25.0);
-        assert_eq!(left.told(Some(10.0), 25.0), "10 s left of this trial, 28 s in all");
+        assert_eq!(left.told(Some(10.0), 25.0), "10 s left of this trial, 29 s in all");
         left.end(&record(2), 38.0);
         left.begin(&record(3), 43.0);
         assert_eq!(left.told(Some(10.0), 43.0), "10 s left");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use database::{Engine, Saving};
+use database::{Engine, Existing, Saving};
 use load::{Span, TargetNeeds};
 use record::{Design, DesignAxis, Order, PlannedTrial, SearchRules, StoppingRule};
 
@@ -209,9 +209,12 @@ impl Plan {
                 let server = database.server.as_ref();
                 server.is_some_and(|server| server.server.between_trials == Some(Pristine::Recreate))
             };
+            let is_known = |database: &WantedDatabase| {
+                loaded.iter().any(|(known, what)| known.is_same(database) && *what == content)
+            };
+            // One that is used as it was loaded before takes no time.
             let is_new = |database: &WantedDatabase| {
-                is_loaded_again(database)
-                    || !loaded.iter().any(|(known, what)| known.is_same(database) && *what == content)
+                database.existing != Existing::Use && (is_loaded_again(database) || !is_known(database))
             };
             let new: Vec<WantedDatabase> = trial.databases().into_iter().filter(is_new).collect();
             let load_s = around.load_s * new.len() as f64;

@@ -8,7 +8,7 @@ use super::{DATABASE, Job, Rate, Settings, Source, SourceChoice};
 const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
 
 /// Records per second of a database that drains a buffer.
-const DRAINED_PER_S: f64 = 7_000.0;
+const DRAINED_PER_S: f64 = 10_000.0;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Historian;
