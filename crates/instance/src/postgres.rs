@@ -11,7 +11,7 @@ use crate::process::{Handle, children, command};
 use crate::register::Place;
 use crate::server::{DIES_WITHIN, PASSWORD, Server, USER, url};
 use crate::user::User;
-use crate::{Group, InstanceError, Options, program};
+use crate::{Group, InstanceError, Options, program, shared_memory};
 
 /// A PostgreSQL of its own. It is stopped and its directory removed when this is dropped.
 #[derive(Debug)]
@@ -204,11 +204,10 @@ pub(crate) fn remove_shared_memory(data: &Path, segments: &[Segment]) {
     }
 }
 
-/// Those that whoever was killed could not remove.
+/// Those that whoever was killed could not remove, and the ones that they list: another may have been made after the look.
 pub(crate) fn remove_segments(segments: &[Segment]) {
-    for segment in segments {
-        let _ = segment.directory.remove(&segment.name, &segment.identity);
-    }
+    let places: Vec<Place> = segments.iter().map(Segment::place).collect();
+    shared_memory::remove_left(&places);
 }
 
 /// Removes shared memory (`-m`) or semaphores (`-s`) by their number.
