@@ -65,13 +65,16 @@ pub(crate) fn shows_live_line() -> bool {
 
 /// What `tell!` comes to.
 pub(crate) fn tell_line(line: Arguments<'_>) {
-    let line = line.to_string();
-    let line = shown(&spelled(&line)).into_owned();
-    let line = match columns(io::stderr()) {
-        Some(columns) => wrapped(&line, usize::from(columns)).join("\n"),
-        None => line,
-    };
+    let line = at_width_of_stderr(&shown(&spelled(&line.to_string())));
     let _ = io::stderr().write_all((line + "\n").as_bytes());
+}
+
+/// A line as the terminal on stderr has room for it, broken between words.
+pub(crate) fn at_width_of_stderr(line: &str) -> String {
+    match columns(io::stderr()) {
+        Some(columns) => wrapped(line, usize::from(columns)).join("\n"),
+        None => line.to_owned(),
+    }
 }
 
 /// Takes a line away from a terminal on stderr that was to be written over, so that the next one does not begin in it.
