@@ -229,7 +229,7 @@ impl Progress {
     /// Text that stays.
     fn lasting(&self, text: &str) {
         match &self.live {
-            Some(bar) => bar.println(shown(text)),
+            Some(bar) => bar.println(terminal::at_width_of_stderr(&shown(text))),
             None => announce!("{text}"),
         }
     }

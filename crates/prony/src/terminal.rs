@@ -68,12 +68,16 @@ pub(crate) fn shows_live_line() -> bool {
 /// What `tell!` comes to.
 pub(crate) fn tell_line(line: Arguments<'_>) {
     let line = line.to_string();
-    let line = shown(&without_logins_of_arguments(&spelled(&line))).into_owned();
-    let line = match columns(io::stderr()) {
-        Some(columns) => wrapped(&line, usize::from(columns)).join("\n"),
-        None => line,
-    };
+    let line = at_width_of_stderr(&shown(&without_logins_of_arguments(&spelled(&line))));
     let _ = io::stderr().write_all((line + "\n").as_bytes());
+}
+
+/// A line as the terminal on stderr has room for it, broken between words.
+pub(crate) fn at_width_of_stderr(line: &str) -> String {
+    match columns(io::stderr()) {
+        Some(columns) => wrapped(line, usize::from(columns)).join("\n"),
+        None => line.to_owned(),
+    }
 }
 
 /// A line in which no argument or variable is quoted that is a login with spaces in it. Only here it is known where such a value ends.

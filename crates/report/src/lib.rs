@@ -79,8 +79,8 @@ pub use historian::{
     OurRate, Placement, Reads, RealProject, Storage,
 };
 pub use history::{
-    History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece, Since,
-    SinceVerdict,
+    History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece,
+    SeriesCourse, Since, SinceVerdict, Spike,
 };
 pub use inspect::{Advice, Inspection, NotRead, Severity};
 pub use lab::{MEANING as LAB_MEANING, lines as lab_lines, proofs as lab_proofs, volume as lab_volume};

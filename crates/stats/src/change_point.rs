@@ -52,7 +52,7 @@ pub fn change_points(values: &[f64], seed: u64) -> Option<Vec<ChangePoint>> {
         let Some(best) = best_of(values, &pieces) else { break };
         let mut permuted = values.to_vec();
         let as_clear = (0..PERMUTATIONS).filter(|_| {
-            pieces.iter().for_each(|&(from, to)| shuffle(&mut permuted[from..to], &mut random));
+            pieces.iter().for_each(|&(from, to)| random.shuffle(&mut permuted[from..to]));
             best_of(&permuted, &pieces).is_some_and(|other| other.distance >= best.distance)
         });
         let chance = (1.0 + as_clear.count() as f64) / (1.0 + PERMUTATIONS as f64);
@@ -70,13 +70,6 @@ fn pieces(count: usize, found: &[ChangePoint]) -> Vec<(usize, usize)> {
     let mut ends: Vec<usize> = std::iter::once(0).chain(found.iter().map(|point| point.at)).collect();
     ends.push(count);
     ends.windows(2).map(|pair| (pair[0], pair[1])).collect()
-}
-
-/// Fisher and Yates.
-fn shuffle(values: &mut [f64], random: &mut SplitMix64) {
-    for last in (1..values.len()).rev() {
-        values.swap(last, random.below(last + 1));
-    }
 }
 
 /// A place that might be a change point.

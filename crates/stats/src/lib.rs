@@ -14,6 +14,7 @@ mod difference;
 mod effect;
 mod gap;
 mod held;
+mod history_shape;
 mod interval;
 mod judge;
 mod jump;
@@ -54,6 +55,7 @@ pub use difference::{difference, difference_of_sessions};
 pub use effect::{Effect, effect, effect_between_sessions, unpaired_effect};
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
+pub use history_shape::{Course, HistoryShape, history_shape};
 pub use interval::{Estimate, repeats_mean};
 pub use judge::{
     BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge, judge_sessions,

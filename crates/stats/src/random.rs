@@ -25,6 +25,13 @@ impl SplitMix64 {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
+    /// Puts values in any order (Fisher and Yates).
+    pub(crate) fn shuffle(&mut self, values: &mut [f64]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+    }
+
     /// A draw from the standard normal distribution (Box and Muller, "A note on the generation of random normal
     /// deviates", 1958).
     pub(crate) fn normal(&mut self) -> f64 {

@@ -7,6 +7,7 @@ use disk::{AfterCrash, JournalServer, ServedJournal, Settings, VerifyProfile};
 use load::{Size, Span};
 use record::Lines;
 use study::Study;
+use workload::given_file;
 
 use super::disk::check_paths;
 use super::measuring::Asks;
@@ -38,7 +39,8 @@ impl Asks for Verify {
         study.slug = "verify".to_owned();
         study.narrow(&defaults(self.profile)).map_err(Failure::usage)?;
         if let Some(path) = &self.sqliosim_config {
-            study.narrow(&taken_over(path)?).map_err(Failure::usage)?;
+            let asked = sqliosim_disk::Asked { profile: self.profile, settings: &self.settings };
+            study.narrow(&taken_over(path, asked)?).map_err(Failure::usage)?;
         }
         study
             .narrow(&Settings { verify: Some(self.profile), ..self.settings.clone() })
@@ -74,13 +76,22 @@ fn defaults(profile: VerifyProfile) -> Settings {
     }
 }
 
+/// Most bytes of a configuration file.
+const CONFIGURATION_BYTES_MAX: Size = Size::mib(1);
+
 /// What a configuration file of SQLIOSim's asks for; each of its options is told.
-fn taken_over(path: &Path) -> Result<Settings, Failure> {
-    let failed = |problem: String| Failure::usage(anyhow!("{}: {problem}", path.display()));
-    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+fn taken_over(path: &Path, asked: sqliosim_disk::Asked<'_>) -> Result<Settings, Failure> {
+    let place = path.display();
+    let failed = |problem: String| Failure::usage(anyhow!("{place}: {problem}"));
+    let text = given_file::read(path, CONFIGURATION_BYTES_MAX).map_err(|error| failed(error.to_string()))?;
+    if let Some(utf16) = given_file::Utf16::of(&text) {
+        return Err(failed(format!("it is {utf16}")));
+    }
     // Windows writes such files in its own code page; names are not taken over.
-    let mapped = sqliosim_disk::read(&String::from_utf8_lossy(&text)).map_err(failed)?;
-    mapped.told.iter().for_each(|line| announce!("{}: {line}", path.display()));
+    let mapped = sqliosim_disk::read(&String::from_utf8_lossy(&text), asked).map_err(|mistakes| {
+        Failure::mistakes(mistakes.into_iter().map(|mistake| format!("{place}: {mistake}")).collect())
+    })?;
+    mapped.told.iter().for_each(|line| announce!("{place}: {line}"));
     Ok(mapped.settings)
 }
 

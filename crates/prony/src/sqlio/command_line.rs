@@ -29,6 +29,33 @@ const START_BLOCK_MAX: u64 = (1 << 53) - 1;
 /// # Errors
 /// All mistakes at once, unless help is asked for.
 pub(super) fn parse(arguments: &[OsString]) -> Result<Parsed, Errors> {
+    let Some(mistake) = windows_line_end(arguments) else { return parse_clean(arguments) };
+    let clean = arguments.iter().map(|argument| OsStr::from_bytes(without_line_end(argument)).to_owned());
+    match parse_clean(&clean.filter(|argument| !argument.is_empty()).collect::<Vec<_>>()) {
+        Ok(Parsed::Help) => Ok(Parsed::Help),
+        Ok(Parsed::Test(_)) => Err(Errors(vec![mistake])),
+        Err(Errors(others)) => Err(Errors(std::iter::once(mistake).chain(others).collect())),
+    }
+}
+
+/// The mistake of a batch file with the line ends of Windows that a shell of Unix runs: its last argument ends with `\r`, and would
+/// name another file.
+fn windows_line_end(arguments: &[OsString]) -> Option<Mistake> {
+    let ends = |argument: &&OsString| without_line_end(argument).len() < argument.len();
+    let argument = arguments.iter().find(ends)?.to_string_lossy().replace('\r', "\\r");
+    let problem = "ends with the carriage return (\\r) of a Windows line end".to_owned();
+    let remedy = "convert the script with dos2unix, or with tr -d '\\r'".to_owned();
+    Some(Mistake { argument, problem, remedy })
+}
+
+fn without_line_end(argument: &OsStr) -> &[u8] {
+    let bytes = argument.as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
+    &bytes[..end]
+}
+
+/// Reads a command line without line ends in it.
+fn parse_clean(arguments: &[OsString]) -> Result<Parsed, Errors> {
     let mut parser = Parser::default();
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {

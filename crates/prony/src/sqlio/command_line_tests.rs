@@ -234,7 +234,7 @@ fn options() -> impl Strategy<Value = Options> {
         Buffering::Hardware,
         Buffering::Software,
     ]);
-    let files = prop::collection::vec("[^\0]{1,9}", 1..9);
+    let files = prop::collection::vec("[^\0\r]{1,9}", 1..9);
     let targets = prop_oneof![
         files.prop_map(|files| Targets::Files(files.iter().map(PathBuf::from).collect())),
         "[a-z/.]{1,9}".prop_map(|file| Targets::ParameterFile(file.into())),
@@ -268,9 +268,9 @@ fn extensions() -> impl Strategy<Value = Extensions> {
     let results = prop_oneof![
         Just(Results::Usual),
         Just(Results::Discarded),
-        "[^\0]{1,9}".prop_map(|directory| Results::Under(directory.into())),
+        "[^\0\r]{1,9}".prop_map(|directory| Results::Under(directory.into())),
     ];
-    let destroy = prop::option::of("[^\0]{1,9}");
+    let destroy = prop::option::of("[^\0\r]{1,9}");
     let name = prop::option::of("[a-kA-Z0-9]{1,9}".prop_map(|name| name.parse().unwrap()));
     let tags =
         prop::collection::vec("[a-z0-9]{1,9}=[ -<>-~]{0,9}x".prop_map(|tag| tag.parse().unwrap()), 0..3);
@@ -306,4 +306,20 @@ proptest! {
         prop_assert_eq!(test.options, options);
         prop_assert_eq!(test.extensions, extensions);
     }
+}
+
+/// A batch of Windows that sh runs gives a last argument with a carriage return: `pump.dat\r` was made, filled and measured.
+#[test]
+fn a_windows_line_end_is_told_with_its_remedy() {
+    let told = |words: &[&str]| {
+        let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+        parse(&arguments).map_or_else(|errors| errors.lines().join("\n"), |parsed| format!("{parsed:?}"))
+    };
+    insta::assert_snapshot!(told(&["-kR", "pump.dat\r"]), @r"pump.dat\r: ends with the carriage return (\r) of a Windows line end; convert the script with dos2unix, or with tr -d '\r'");
+    insta::assert_snapshot!(told(&["-kR", "pump.dat", "\r"]), @r"\r: ends with the carriage return (\r) of a Windows line end; convert the script with dos2unix, or with tr -d '\r'");
+    insta::assert_snapshot!(told(&["-LS\r", "-kX", "pump.dat"]), @r#"
+    -LS\r: ends with the carriage return (\r) of a Windows line end; convert the script with dos2unix, or with tr -d '\r'
+    -kX: "X" is no direction; give -kR to read or -kW to write
+    "#);
+    assert_eq!(told(&["-?\r"]), "Help");
 }

@@ -219,6 +219,20 @@ impl Errors {
     }
 }
 
+/// What is wrong with CPUs of which some are not usable.
+pub(super) fn unusable(cpus: impl IntoIterator<Item = u32>, usable: &[u32]) -> Option<String> {
+    let others: Vec<String> =
+        cpus.into_iter().filter(|cpu| !usable.contains(cpu)).map(|cpu| cpu.to_string()).collect();
+    let (cpus, others) = (if others.len() == 1 { "CPU" } else { "CPUs" }, others.join(", "));
+    let may: Vec<String> = usable.iter().map(ToString::to_string).collect();
+    (!others.is_empty()).then(|| format!("names {cpus} {others}; this process may use {}", may.join(", ")))
+}
+
+/// The CPUs of a mask.
+pub(super) fn mask_cpus(mask: u64) -> impl Iterator<Item = u32> {
+    (0..u64::BITS).filter(move |cpu| mask >> cpu & 1 == 1)
+}
+
 /// A mask in hexadecimal with 0x, or decimal.
 pub(super) fn parse_mask(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

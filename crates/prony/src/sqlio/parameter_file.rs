@@ -1,13 +1,15 @@
 //! SQLIO's parameter file: a file and the pool of threads that works on it, a line each.
 //!
 //! A line is `<file> <threads> [<mask> [<size MB>]]`; `#` begins a comment. All lines run together. Files written on
-//! Windows are read as they are: CR LF, a byte order mark, Latin-1 names. This module is given the bytes and opens
-//! nothing; whether a CPU or a file exists is for the caller.
+//! Windows are read as they are: CR LF, a byte order mark, Latin-1 names. This module is given the bytes and the CPUs that the
+//! process may use, and opens nothing; whether a file exists is for the caller.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use super::options::{FILES_MAX, Pattern, THREADS_MAX, parse_mask, windows_path_notice};
+use workload::given_file::Utf16;
+
+use super::options::{FILES_MAX, Pattern, THREADS_MAX, mask_cpus, parse_mask, unusable, windows_path_notice};
 
 /// The pools of a parameter file, at least one, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,18 +40,19 @@ pub(super) struct Errors(Vec<(usize, String)>);
 /// A size of 8 EiB, the most that a file can have.
 const SIZE_MB_MAX: u64 = (1 << 43) - 1;
 
-/// Reads a parameter file. The pattern is asked because a size works only with random and sequential I/O.
+/// Reads a parameter file. The pattern is asked because a size works only with random and sequential I/O; masks may name the CPUs
+/// `usable`.
 ///
 /// # Errors
 /// All mistakes at once, each with its line and the remedy.
-pub(super) fn parse(bytes: &[u8], pattern: Pattern) -> Result<ParameterFile, Errors> {
-    let mut reader = Reader { pattern, pools: Vec::new(), notices: Vec::new(), mistakes: Vec::new() };
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(Errors(vec![(1, "the file is UTF-16; save it as UTF-8 or ANSI text".to_owned())]));
+pub(super) fn parse(bytes: &[u8], pattern: Pattern, usable: &[u32]) -> Result<ParameterFile, Errors> {
+    let mut reader = Reader { pattern, usable, pools: Vec::new(), notices: Vec::new(), mistakes: Vec::new() };
+    if let Some(utf16) = Utf16::of(bytes) {
+        return Err(Errors(vec![(1, format!("the file is {utf16}"))]));
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut lines = 0;
-    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+    for (index, line) in split_lines(bytes).enumerate() {
         lines = index + 1;
         let text = decode(line);
         let pools_before = reader.pools.len();
@@ -71,6 +74,12 @@ impl Errors {
     pub(super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
         self.0.iter().map(|(line, mistake)| format!("line {line}: {mistake}"))
     }
+}
+
+/// Lines that end as on any system: with LF, with CR LF, or with CR alone.
+fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let has_line_feed = bytes.contains(&b'\n');
+    bytes.split(move |&byte| byte == b'\n' || (byte == b'\r' && !has_line_feed))
 }
 
 /// Latin-1 where it is not UTF-8: its 256 codes are Unicode's first 256.
@@ -97,15 +106,17 @@ fn words(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-struct Reader {
+struct Reader<'a> {
     pattern: Pattern,
+    /// CPUs that this process may use.
+    usable: &'a [u32],
     /// With their lines.
     pools: Vec<(usize, Pool)>,
     notices: Vec<String>,
     mistakes: Vec<(usize, String)>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn mistake(&mut self, line: usize, text: impl Into<String>) {
         self.mistakes.push((line, text.into()));
     }
@@ -121,6 +132,10 @@ impl Reader {
             let text =
                 format!("\"{extra}\" is one word too many; give <file> <threads> [<mask> [<size MB>]]");
             return self.mistake(line, format!("{text}, a file name with spaces in quotation marks"));
+        }
+        if file.contains('\r') {
+            return self
+                .mistake(line, "the file name has a carriage return (\\r); convert the file with dos2unix");
         }
         if file.is_empty() || file.contains('\0') {
             return self.mistake(line, "the file name is empty or not a name; give a path");
@@ -168,7 +183,13 @@ impl Reader {
                 format!("\"{word}\" is no mask of CPUs; give 0x3 or 3 for the first two, 0 for any"),
             );
         }
-        mask
+        mask.filter(|mask| {
+            let problem = unusable(mask_cpus(*mask), self.usable);
+            if let Some(problem) = &problem {
+                self.mistake(line, format!("mask {mask:#x} {problem}; give 0 for any CPU"));
+            }
+            problem.is_none()
+        })
     }
 
     /// The outer none is a mistake, the inner one is no size.
@@ -231,7 +252,7 @@ mod tests {
 
     /// Pools a line each, then notices, or the mistakes.
     fn read(bytes: &[u8], pattern: Pattern) -> String {
-        match parse(bytes, pattern) {
+        match parse(bytes, pattern, &USABLE) {
             Ok(ParameterFile { pools, notices }) => {
                 let pools = pools.iter().map(|Pool { file, threads, mask, size_mb }| {
                     format!("{} | {threads} | {mask:#x} | {}", file.display(), size_text(*size_mb))
@@ -241,6 +262,16 @@ mod tests {
             Err(errors) => errors.lines().collect::<Vec<_>>().join("\n"),
         }
     }
+
+    const USABLE: [u32; 64] = {
+        let mut cpus = [0; 64];
+        let mut cpu = 0;
+        while cpu < 64 {
+            cpus[cpu as usize] = cpu;
+            cpu += 1;
+        }
+        cpus
+    };
 
     #[track_caller]
     fn check(bytes: impl AsRef<[u8]>, wanted: &str) {
@@ -273,7 +304,34 @@ mod tests {
             b"\xe9.dat 1 # \xe9\r\n# \xe9",
             "é.dat | 1 | 0x0 | no size\nline 1: not UTF-8, read as Latin-1: é.dat 1 # é",
         );
-        check(b"\xff\xfea\0", "line 1: the file is UTF-16; save it as UTF-8 or ANSI text");
+        check("a.dat 1\rb.dat 2\r", "a.dat | 1 | 0x0 | no size\nb.dat | 2 | 0x0 | no size");
+        check(
+            "\"a.dat\r\" 1\nb.dat 1",
+            "line 1: the file name has a carriage return (\\r); convert the file with dos2unix",
+        );
+        check(
+            b"\xff\xfea\0",
+            "line 1: the file is UTF-16 text. Save it as UTF-8, or convert it with `iconv -f UTF-16 -t UTF-8`",
+        );
+        check(
+            b"\0a\0.\0d\0 \x001\0\r\0\n",
+            "line 1: the file is UTF-16BE text. Save it as UTF-8, or convert it with `iconv -f UTF-16BE -t UTF-8`",
+        );
+    }
+
+    /// A mask was told without file and line, and only once the other mistakes of the file were gone.
+    #[test]
+    fn cpus_that_are_not_there_are_told_with_the_other_mistakes() {
+        let parsed = parse(
+            b"d:\\Tank Data\\one.dat 2 0x0 20\nflow.dat 4 0xF 20\nmask.dat 1 0x5",
+            Pattern::Random,
+            &[0, 1],
+        );
+        insta::assert_snapshot!(parsed.unwrap_err().lines().collect::<Vec<_>>().join("\n"), @r#"
+        line 1: "20" is one word too many; give <file> <threads> [<mask> [<size MB>]], a file name with spaces in quotation marks
+        line 2: mask 0xf names CPUs 2, 3; this process may use 0, 1; give 0 for any CPU
+        line 3: mask 0x5 names CPU 2; this process may use 0, 1; give 0 for any CPU
+        "#);
     }
 
     #[test]
@@ -320,12 +378,12 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = parse(&bytes, Pattern::Random);
+            let _ = parse(&bytes, Pattern::Random, &[0]);
         }
 
         #[test]
         fn lines_never_panic(text in "([ -~é“”#\"\t\r\n]|0x|[0-9]{1,25}){0,40}") {
-            let _ = parse(text.as_bytes(), Pattern::Sequential);
+            let _ = parse(text.as_bytes(), Pattern::Sequential, &[0]);
         }
 
         #[test]
@@ -342,7 +400,7 @@ mod tests {
                 let end = if crlf { "\r\n" } else { "\n" };
                 format!("\"{}\" {threads} {mask} {}{end}", file.display(), size_mb.unwrap())
             }).collect();
-            prop_assert_eq!(parse(text.as_bytes(), Pattern::Random).unwrap().pools, pools);
+            prop_assert_eq!(parse(text.as_bytes(), Pattern::Random, &USABLE).unwrap().pools, pools);
         }
     }
 }

@@ -10,7 +10,9 @@ use study::{Configuration, Given, Study};
 use workload::given_file;
 
 use super::layout::{FileSize, Growth, Load, Pool as LayoutPool, Setup, TestFile};
-use super::options::{Affinity, Buffering, Extensions, Operation, Options, Pattern, Targets};
+use super::options::{
+    Affinity, Buffering, Extensions, Operation, Options, Pattern, Targets, mask_cpus, unusable,
+};
 use super::parameter_file;
 use crate::exit::Failure;
 
@@ -18,8 +20,6 @@ use crate::exit::Failure;
 const CLOCK_COUNTS_PER_S: u64 = 1_000_000_000;
 /// More than any 256 lines come to.
 const PARAMETER_FILE_BYTES_MAX: Size = Size(16 << 20);
-/// CPUs that a mask can name.
-const MASK_BITS: u32 = 64;
 
 /// One run of SQLIO's.
 pub(super) struct Test {
@@ -36,19 +36,26 @@ pub(super) struct Test {
 impl Test {
     /// Reads the parameter file, if there is one, and makes the study.
     pub(super) fn of(options: Options, extensions: &Extensions) -> Result<Self, Failure> {
+        let usable = disk::usable_cpus();
+        let mut mistakes = Vec::from_iter(unusable_option(options.affinity, &usable));
         let (pools, notices) = match &options.targets {
             Targets::Files(_) => (Vec::new(), Vec::new()),
             Targets::ParameterFile(path) => {
                 let bytes = given_file::read(path, PARAMETER_FILE_BYTES_MAX).map_err(|error| {
                     Failure::usage(anyhow!("cannot read the parameter file {}: {error}", path.display()))
                 })?;
-                let file = parameter_file::parse(&bytes, options.pattern).map_err(|errors| {
-                    let line = |line: String| format!("{}: {line}", path.display());
-                    Failure::mistakes(errors.lines().map(line).collect())
-                })?;
-                (file.pools, file.notices)
+                match parameter_file::parse(&bytes, options.pattern, &usable) {
+                    Ok(file) => (file.pools, file.notices),
+                    Err(errors) => {
+                        mistakes.extend(errors.lines().map(|line| format!("{}: {line}", path.display())));
+                        (Vec::new(), Vec::new())
+                    }
+                }
             }
         };
+        if !mistakes.is_empty() {
+            return Err(Failure::mistakes(mistakes));
+        }
         let study = Study::of_disk(Vec::new());
         let mut test = Self { options, study, pools, bytes_before: Vec::new(), notices };
         test.study.title = "SQLIO".to_owned();
@@ -223,8 +230,19 @@ fn affinity(affinity: Affinity) -> Option<disk::Affinity> {
     }
 }
 
+/// The mistake of `-p` or `-a` that names a CPU which this process may not use.
+fn unusable_option(affinity: Affinity, usable: &[u32]) -> Option<String> {
+    let (option, cpus) = match affinity {
+        Affinity::Any => return None,
+        Affinity::Cpu(cpu) => (format!("-p{cpu}"), vec![cpu]),
+        Affinity::Mask(bits) => (format!("-a{bits:#x}"), mask_cpus(bits).collect()),
+        Affinity::RoundRobin(bits) => (format!("-aR{bits:#x}"), mask_cpus(bits).collect()),
+    };
+    unusable(cpus, usable).map(|problem| format!("{option}: {problem}; leave it out for any CPU"))
+}
+
 /// The CPUs of a mask; none for an empty one.
 fn mask(bits: u64) -> Option<disk::Affinity> {
-    let cpus: Vec<u32> = (0..MASK_BITS).filter(|cpu| bits >> cpu & 1 == 1).collect();
+    let cpus: Vec<u32> = mask_cpus(bits).collect();
     (!cpus.is_empty()).then_some(disk::Affinity(cpus))
 }

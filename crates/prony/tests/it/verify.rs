@@ -308,8 +308,10 @@ fn a_configuration_of_sqliosim_is_taken_over_and_each_option_told() {
     let text = "[CONFIG]\r\nTestCycles=2\r\nTestCycleDuration=30\r\nNoBuffering=FALSE\r\n[RandomUser]\r\nUserCount=8\r\n";
     bench.write("sqliosim.cfg.ini", text);
     let plan = ["plan", "verify", ".", "--sqliosim-config", "sqliosim.cfg.ini", "--json"];
-    let outcome =
-        bench.run(&plan).ended_with(0).says("UserCount=8: not mapped: users are a part of the profile");
+    let outcome = bench
+        .run(&plan)
+        .ended_with(0)
+        .says("line 6: [RandomUser] UserCount=8: not mapped: users are a part of the profile sqliosim");
     let parameters = &outcome.json()["trials"][0]["parameters"];
     assert_eq!(
         (&parameters["duration"], &parameters["audit_every"]),
@@ -318,5 +320,5 @@ fn a_configuration_of_sqliosim_is_taken_over_and_each_option_told() {
     );
     assert_eq!((&parameters["cache"], &parameters["verify"]), (&"buffered".into(), &"sqliosim".into()));
     bench.write("sqliosim.cfg.ini", "[CONFIG]\nTestCycles=x\n");
-    bench.run(&plan).ended_with(2).says("line 2: TestCycles: `x` is no whole number");
+    bench.run(&plan).ended_with(2).says("line 2: [CONFIG] TestCycles=x: `x` is not a whole number");
 }

@@ -94,7 +94,8 @@ pub(crate) fn target(pairs: &Pairs<'_>, (first, this): Trials<'_>) -> Vec<Differ
     let asked_and_placed = |trial: &Trial| {
         let asked = leaves(&in_full(&trial.target));
         let asked = asked.into_iter().map(|(path, text)| (format!("target.{path}"), text));
-        let placed = lasting(trial, leaves(&trial.placed));
+        let mut placed = lasting(trial, leaves(&trial.placed));
+        placed.retain(|path, _| !is_resolved(path));
         let placed = placed.into_iter().map(|(path, text)| (format!("placed.{path}"), text));
         asked.chain(placed).collect::<Leaves>()
     };
@@ -237,6 +238,11 @@ fn setups(first: &Trial, this: &Trial) -> Vec<Difference> {
     found.map(|found| Difference { what: format!("setup.{}", found.what), ..found }).collect()
 }
 
+/// The directory that a target was found to lie in. What was asked for tells another one, and device and mount tell another place.
+fn is_resolved(placed: &str) -> bool {
+    ["data.path", "log.path", "on.path"].iter().any(|end| placed.ends_with(&format!(".{end}")))
+}
+
 fn add_new(all: &mut Vec<Difference>, found: impl IntoIterator<Item = Difference>) {
     for found in found {
         if !all.contains(&found) {
@@ -250,15 +256,20 @@ fn is_place(path: &str) -> bool {
 }
 
 /// Two machines by what is recorded of both. What the kernel is set to came later, and what servers told is compared by the setups of
-/// trials, which tell what each was run with.
+/// trials, which tell what each was run with. Volumes and servers that only one study used are no difference of the machines.
 fn both_recorded(one: &Environment, other: &Environment) -> (Environment, Environment) {
     let layouts =
         |environment: &Environment| environment.volumes.values().all(|volume| volume.layout.is_some());
     let (has_tuning, has_layouts) =
         (one.tuning.is_some() && other.tuning.is_some(), layouts(one) && layouts(other));
+    let both_used = |name: &String| one.volumes.contains_key(name) && other.volumes.contains_key(name);
+    let is_one_each = one.volumes.len() == 1 && other.volumes.len() == 1;
+    let both_ran = |name: &String| one.servers.contains_key(name) && other.servers.contains_key(name);
     let reduced = |environment: &Environment| {
         let mut reduced = Environment { inspected: Vec::new(), ..environment.clone() };
         reduced.tuning = reduced.tuning.filter(|_| has_tuning);
+        reduced.volumes.retain(|name, _| is_one_each || both_used(name));
+        reduced.servers.retain(|name, _| both_ran(name));
         if !has_layouts {
             reduced.volumes.values_mut().for_each(|volume| volume.layout = None);
         }

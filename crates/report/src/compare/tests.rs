@@ -399,6 +399,36 @@ fn a_machine_that_was_not_recorded_is_a_difference() {
     assert_eq!(found.against[0].environment[0].this.as_deref(), Some("not recorded"));
 }
 
+/// Two checks of one machine had 36 differences of machines: one had a server's volumes besides, and their directories differed.
+#[test]
+fn what_one_study_alone_used_is_no_difference_of_machines() {
+    let placed = |path: &str| {
+        serde_json::from_value(serde_json::json!({
+            "is": "path", "path": ".", "on": {"known": {"path": path, "mount": {"known": "/"}, "device": {"known": "vda"}}}
+        }))
+        .unwrap()
+    };
+    let study = |path: &str| {
+        let mut study = study(2, 1.0, 0);
+        study.trials.iter_mut().for_each(|trial| trial.trial.placed = vec![placed(path)]);
+        study
+    };
+    let (first, mut this) = (study("/home/a"), study("/home/b"));
+    let environment = this.environment.as_mut().unwrap();
+    let mut volume = environment.volumes.values().next().unwrap().clone();
+    volume.device = record::Reading::Unknown("another one".to_owned());
+    environment.volumes.insert("data of shop (postgres)".to_owned(), volume);
+    environment.servers.insert("shop".to_owned(), record::Reading::Unknown("not here".to_owned()));
+    let found = compare(&first, &this);
+    let against = &found.against[0];
+    assert_eq!((told(&against.environment), told(&against.target)), (Vec::new(), Vec::new()));
+    // What both used is compared still.
+    let volumes = &mut this.environment.as_mut().unwrap().volumes;
+    volumes.remove("data of shop (postgres)");
+    volumes.values_mut().for_each(|common| common.mount = record::Reading::Unknown("no mount".to_owned()));
+    assert!(!compare(&first, &this).against[0].environment.is_empty());
+}
+
 /// A search in each of six blocks that confirms about this rate.
 fn searches(rate_per_s: f64) -> StudyRecord {
     let mut study = Designed::blocks(6).axis("writers", &["1"], "1").study(|at| Some(at.records(1.0)));

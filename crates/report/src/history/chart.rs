@@ -1,6 +1,6 @@
 //! A figure over the runs: a dot a run, the mean of each piece as a line, a dashed line where a piece begins.
 
-use super::{History, HistorySeries, sentence};
+use super::{History, HistorySeries, SeriesCourse, sentence};
 use crate::chart::canvas::{Canvas, Ink, Side, svg, text_width};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
 use crate::chart::scale::{Scale, Spread};
@@ -37,10 +37,13 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
             let at = x.at(piece.first as f64 - 0.5);
             canvas.dashes(Ink::Axis, (at, frame.top), (at, frame.bottom));
         }
-        for piece in &series.pieces {
-            let (from, to, height) =
-                (x.at(piece.first as f64 - 0.4), x.at(piece.last as f64 + 0.4), y.scale.at(piece.mean));
-            canvas.line(Ink::Series(1), 2.0, (from, height), (to, height));
+        for [from, to] in courses(series) {
+            canvas.line(
+                Ink::Series(1),
+                2.0,
+                (x.at(from.0), y.scale.at(from.1)),
+                (x.at(to.0), y.scale.at(to.1)),
+            );
         }
         for (run, value) in &known {
             canvas.dot(Ink::Series(0), 2.8, (x.at(*run as f64), y.scale.at(*value)));
@@ -51,8 +54,12 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
             canvas.ring(Ink::Series(0), 6.0, (x.at(run as f64), y.scale.at(value)));
         }
     });
-    let keys =
-        [Key::new(Ink::Series(0), "a run"), Key::new(Ink::Series(1), "mean between two change points")];
+    let course = match series.course {
+        SeriesCourse::Level | SeriesCourse::Steps => "mean between two change points",
+        SeriesCourse::Drift { .. } => "drift",
+        SeriesCourse::TwoStates { .. } => "median of each state",
+    };
+    let keys = [Key::new(Ink::Series(0), "a run"), Key::new(Ink::Series(1), course)];
     Some(Chart {
         heading,
         svg,
@@ -60,6 +67,22 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
         caption: caption(history, low),
         table: table(history, series),
     })
+}
+
+/// Lines that show the course of a figure, as place and height of both ends.
+fn courses(series: &HistorySeries) -> Vec<[(f64, f64); 2]> {
+    let level =
+        |first: usize, last: usize, height: f64| [(first as f64 - 0.4, height), (last as f64 + 0.4, height)];
+    let ends = series.pieces.first().zip(series.pieces.last()).map(|(first, last)| (first.first, last.last));
+    match (series.course, ends) {
+        (SeriesCourse::Drift { from, to, .. }, Some((first, last))) => {
+            vec![[(first as f64, from), (last as f64, to)]]
+        }
+        (SeriesCourse::TwoStates { low, high, .. }, Some((first, last))) => {
+            vec![level(first, last, low), level(first, last, high)]
+        }
+        _ => series.pieces.iter().map(|piece| level(piece.first, piece.last, piece.mean)).collect(),
+    }
 }
 
 fn caption(history: &History, low: f64) -> String {

@@ -1,5 +1,5 @@
-//! One configuration measured again and again: each of its figures over the runs, where they change, what changed in machine
-//! and settings there, and whether they are worse than at a baseline.
+//! One configuration measured again and again: each of its figures over the runs, whether they step, drift, alternate or stand out once,
+//! what changed in machine and settings at a step, and whether they are worse than at a baseline.
 //!
 //! A run counts here by the mean of its complete trials. Runs of another workload than the first are left out and told. A
 //! change of the machine at a change point is no proof that it is the cause.
@@ -15,7 +15,7 @@ use std::fmt;
 
 use record::{METRICS, Metric, Share, StudyRecord, csv_field, shown_json};
 use serde::Serialize;
-use stats::{ChangePoint, Effect, change_points};
+use stats::{ChangePoint, Course, Effect, HistoryShape, history_shape};
 
 use crate::change::Change;
 use crate::compare::difference::{self, Difference};
@@ -79,8 +79,12 @@ pub struct HistorySeries {
     pub metric: ComparedMetric,
     /// Its value in each run, in the metric's unit; none where the run does not have it.
     pub values: Vec<Option<f64>>,
-    /// The pieces between its change points; one where it does not change.
+    /// The pieces between its change points; one where it does not step.
     pub pieces: Vec<Piece>,
+    /// What it does over all runs; the steps are the pieces.
+    pub course: SeriesCourse,
+    /// Runs that stand out by themselves.
+    pub spikes: Vec<Spike>,
     /// How the last piece compares with that of the baseline; none without a baseline.
     pub since_baseline: Option<Since>,
 }
@@ -90,6 +94,51 @@ impl HistorySeries {
     fn change(&self, gain_pct: Option<f64>) -> Option<Change> {
         Change::of(gain_pct, None, self.metric.sense(), None)
     }
+}
+
+/// What a figure does over the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum SeriesCourse {
+    /// Nothing is shown but chance, or there are too few runs.
+    Level,
+    /// It changes with some runs and stays so.
+    Steps,
+    /// It rises or falls all along.
+    Drift {
+        /// Its value at the begin, on a straight line.
+        from: f64,
+        /// Its value at the end.
+        to: f64,
+        /// Change from the begin to the end, in per cent, positive is better; none where there is no ratio.
+        gain_pct: Option<f64>,
+        /// Probability that runs in any order drift as evenly.
+        chance: f64,
+    },
+    /// It alternates between two states.
+    TwoStates {
+        /// Median of the runs in the lower state.
+        low: f64,
+        /// Median of the runs in the upper state.
+        high: f64,
+        /// Runs in the upper state.
+        high_runs: usize,
+        /// How often it goes from one to the other.
+        switches: usize,
+        /// Probability that runs of one state fall apart as clearly.
+        chance: f64,
+    },
+}
+
+/// A run that stands out by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spike {
+    /// Place of the run.
+    pub run: usize,
+    /// Its value.
+    pub value: f64,
+    /// Median of the runs beside it.
+    pub usual: f64,
 }
 
 /// Runs between two change points.
@@ -339,11 +388,56 @@ fn series(
     let known: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?))).collect();
     let figures: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-    let points = change_points(&figures, SEED).unwrap_or_default();
+    let HistoryShape { course, spikes } = history_shape(&figures, SEED).unwrap_or_default();
     let better = direction(metric.better);
-    let pieces = pieces(&known, &points, |ratio| gain_pct(ratio, better));
-    let since_baseline = baseline.map(|baseline| since(&values, &pieces, baseline, better, smallest));
-    HistorySeries { label: combination(key), metric: metric.into(), values, pieces, since_baseline }
+    let points = match &course {
+        Course::Steps { points } => points.as_slice(),
+        Course::Level | Course::Drift { .. } | Course::TwoStates { .. } => &[],
+    };
+    let pieces = pieces(&known, points, |ratio| gain_pct(ratio, better));
+    let course = series_course(&course, |ratio| gain_pct(ratio, better));
+    let since_baseline = baseline.map(|baseline| match course {
+        SeriesCourse::Drift { .. } => since_drift(&known, baseline, better, smallest),
+        SeriesCourse::Level | SeriesCourse::Steps | SeriesCourse::TwoStates { .. } => {
+            since(&values, &pieces, baseline, better, smallest)
+        }
+    });
+    let spikes = spikes.into_iter().map(|at| spike(&known, at)).collect();
+    HistorySeries {
+        label: combination(key),
+        metric: metric.into(),
+        values,
+        pieces,
+        course,
+        spikes,
+        since_baseline,
+    }
+}
+
+fn series_course(course: &Course, gain: impl Fn(f64) -> f64) -> SeriesCourse {
+    match *course {
+        Course::Level => SeriesCourse::Level,
+        Course::Steps { .. } => SeriesCourse::Steps,
+        Course::Drift { from, to, chance } => {
+            let ratio = Some(to / from).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+            SeriesCourse::Drift { from, to, gain_pct: ratio.map(gain), chance }
+        }
+        Course::TwoStates { low, high, high_runs, switches, chance } => {
+            SeriesCourse::TwoStates { low, high, high_runs, switches, chance }
+        }
+    }
+}
+
+/// Runs on each side of one that stands out, which say what is usual.
+const BESIDE_SPIKE: usize = 3;
+
+fn spike(known: &[(usize, f64)], at: usize) -> Spike {
+    let from = at.saturating_sub(BESIDE_SPIKE);
+    let beside =
+        known.iter().enumerate().skip(from).take(2 * BESIDE_SPIKE + 1).filter(|(place, _)| *place != at);
+    let values: Vec<f64> = beside.map(|(_, (_, value))| *value).collect();
+    let (run, value) = known[at];
+    Spike { run, value, usual: stats::median(&values).unwrap_or(value) }
 }
 
 fn pieces(known: &[(usize, f64)], points: &[ChangePoint], gain: impl Fn(f64) -> f64) -> Vec<Piece> {
@@ -381,15 +475,36 @@ fn since(
         return nothing(if enough { SinceVerdict::Unchanged } else { SinceVerdict::Unknown });
     }
     let of = |piece: &Piece| values[piece.first..=piece.last].iter().flatten().copied().collect::<Vec<f64>>();
-    let Some(effect) = stats::unpaired_effect(&of(from), &of(to)) else {
-        return nothing(SinceVerdict::Unknown);
-    };
+    stats::unpaired_effect(&of(from), &of(to))
+        .map_or_else(|| nothing(SinceVerdict::Unknown), |effect| judged(effect, better, smallest))
+}
+
+fn judged(effect: Effect, better: stats::Better, smallest: f64) -> Since {
     let [gain, one, other] =
         [effect.ratio.value, effect.ratio.low, effect.ratio.high].map(|ratio| gain_pct(ratio, better));
     let (low, high) = (one.min(other), one.max(other));
     let regressed = gain <= -100.0 * smallest && high < 0.0;
     let verdict = if regressed { SinceVerdict::Regressed } else { SinceVerdict::Changed };
     Since { gain_pct: Some(gain), low_pct: Some(low), high_pct: Some(high), effect: Some(effect), verdict }
+}
+
+/// Runs at each end of a drift that are compared.
+const DRIFT_RUNS: usize = 5;
+
+/// The last runs of a drift against those around the baseline.
+fn since_drift(known: &[(usize, f64)], baseline: usize, better: stats::Better, smallest: f64) -> Since {
+    let nothing = |verdict| Since { gain_pct: None, low_pct: None, high_pct: None, effect: None, verdict };
+    let Some(at) = known.iter().position(|(run, _)| *run == baseline) else {
+        return nothing(SinceVerdict::Unknown);
+    };
+    let (from, last) = (at.saturating_sub(DRIFT_RUNS / 2), known.len().saturating_sub(DRIFT_RUNS));
+    if from + DRIFT_RUNS > last {
+        return nothing(SinceVerdict::Unchanged);
+    }
+    let of =
+        |from: usize| known[from..from + DRIFT_RUNS].iter().map(|(_, value)| *value).collect::<Vec<f64>>();
+    stats::unpaired_effect(&of(from), &of(last))
+        .map_or_else(|| nothing(SinceVerdict::Unknown), |effect| judged(effect, better, smallest))
 }
 
 /// What changed with each run in which a series changes.

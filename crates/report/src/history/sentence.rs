@@ -1,6 +1,6 @@
-//! What a history says, in sentences: changes against the baseline first, then each change point.
+//! What a history says, in sentences: changes against the baseline first, then steps, drifts, states and spikes of each figure.
 
-use super::{History, HistoryChange, HistorySeries, Piece, Since, SinceVerdict};
+use super::{History, HistoryChange, HistorySeries, Piece, SeriesCourse, Since, SinceVerdict, Spike};
 use crate::change::{Change, told_or_dash};
 use crate::compare::Difference;
 use crate::format::{self, figure};
@@ -31,9 +31,11 @@ pub(super) fn all(history: &History) -> Vec<Verdict> {
     verdicts.extend(history.series.iter().filter_map(|series| against_baseline(history, series)));
     for series in &history.series {
         verdicts.extend(series.pieces.windows(2).map(|pair| change(history, series, &pair[0], &pair[1])));
+        verdicts.extend(course(series));
+        verdicts.extend(series.spikes.iter().map(|spike| lone(history, series, spike)));
     }
-    let unchanged: Vec<String> =
-        history.series.iter().filter(|series| series.pieces.len() < 2).map(name).collect();
+    let is_level = |series: &&HistorySeries| series.course == SeriesCourse::Level;
+    let unchanged: Vec<String> = history.series.iter().filter(is_level).map(name).collect();
     if !unchanged.is_empty() && runs >= stats::RUNS_MIN {
         let sentence = format!("no change point in {} runs: {}", runs, unchanged.join("; "));
         verdicts.push(Verdict::new(Level::Finding, "unchanged", sentence));
@@ -49,8 +51,8 @@ fn by_chance(history: &History) -> Option<Verdict> {
     let figures = history.series.iter().filter(followed).count();
     let expected = figures as f64 * stats::CHANGE_CHANCE_MAX;
     let sentence = format!(
-        "{figures} figures are followed, and chance alone gives each a change point in about {} of histories whose runs do not depend on \
-         each other: {} false ones are to be expected among them, and several times as many where each run resembles the one before",
+        "{figures} figures are followed. Chance alone gives each a step in about {} of histories, and a drift, two states or a spike as \
+         often, if runs do not depend on each other; expect {} false steps, and several times as many if each run resembles the one before",
         format::per_cent(stats::CHANGE_CHANCE_MAX),
         figure(expected)
     );
@@ -99,6 +101,54 @@ fn change(history: &History, series: &HistorySeries, before: &Piece, after: &Pie
         unit(series, after.mean),
     );
     Verdict::new(Level::Finding, "change_point", sentence)
+}
+
+/// A drift or two states; steps have a sentence each.
+fn course(series: &HistorySeries) -> Option<Verdict> {
+    let runs = series.values.iter().flatten().count();
+    match series.course {
+        SeriesCourse::Level | SeriesCourse::Steps => None,
+        SeriesCourse::Drift { from, to, gain_pct, .. } => {
+            let gain =
+                series.change(gain_pct).map(|change| format!(", {}", change.told())).unwrap_or_default();
+            let sentence = format!(
+                "{}: drifts over {runs} runs, from {} to {}{gain}; no single run is the cause",
+                name(series),
+                unit(series, from),
+                unit(series, to)
+            );
+            Some(Verdict::new(Level::Finding, "drift", sentence))
+        }
+        SeriesCourse::TwoStates { low, high, high_runs, switches, .. } => {
+            let sentence = format!(
+                "{}: alternates between two states, {} and {}: {high_runs} of {runs} runs are in the upper one, and it changes {switches} \
+                 times; look for a cause that differs from run to run",
+                name(series),
+                unit(series, low),
+                unit(series, high)
+            );
+            Some(Verdict::new(Level::Finding, "two_states", sentence))
+        }
+    }
+}
+
+fn lone(history: &History, series: &HistorySeries, spike: &Spike) -> Verdict {
+    let run = &history.runs[spike.run];
+    let last = series.values.iter().rposition(Option::is_some);
+    let what = if last == Some(spike.run) {
+        "it is the last run, so it may begin a change: measure two more"
+    } else {
+        "a single run, so no change"
+    };
+    let sentence = format!(
+        "{}: {} ({}) stands out with {}, where the runs beside it have {}; {what}",
+        name(series),
+        run.name,
+        instant(&run.started),
+        unit(series, spike.value),
+        unit(series, spike.usual)
+    );
+    Verdict::new(Level::Finding, "spike", sentence)
 }
 
 fn unit(series: &HistorySeries, value: f64) -> String {

@@ -62,6 +62,64 @@ fn a_change_point_is_told_with_what_changed() {
     );
 }
 
+/// Twenty nights with rates of this course.
+fn followed(rate: impl Fn(u32) -> f64, baseline: Option<&str>) -> History {
+    let nights: Vec<(String, StudyRecord)> = (1..=20).map(|day| night(day, rate(day))).collect();
+    history(&nights, baseline).unwrap()
+}
+
+/// What is said of the rate, behind the rule that says it.
+fn of_rate(history: &History) -> String {
+    let all = super::sentence::all(history);
+    let of_rate = all.iter().filter(|verdict| verdict.sentence.starts_with("RND4K, iops: "));
+    of_rate.map(|verdict| format!("{} {}", verdict.rule, verdict.sentence)).collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn says(history: &History, parts: &[&str]) {
+    let told = of_rate(history);
+    assert!(told.lines().count() == 1 && parts.iter().all(|part| told.contains(part)), "{told}");
+}
+
+/// A drift was told as a step, a lone spike and two states not at all.
+#[test]
+fn each_shape_of_a_history_has_its_own_verdict() {
+    let drift = followed(|day| 20_000.0 - 200.0 * f64::from(day), None);
+    says(
+        &drift,
+        &["drift RND4K", "drifts over 20 runs, from 19,750 I/O/s to 16,000 I/O/s, −19 %; no single run is"],
+    );
+    let spike = followed(|day| if day == 9 { 9_000.0 } else { 20_000.0 }, None);
+    says(
+        &spike,
+        &["spike RND4K", "nightly/09 (2026-10-09 02:00 UTC) stands out with 9,087 I/O/s", "so no change"],
+    );
+    let last = followed(|day| if day == 20 { 9_000.0 } else { 20_000.0 }, None);
+    says(
+        &last,
+        &["spike RND4K", "nightly/20", "it is the last run, so it may begin a change: measure two more"],
+    );
+    let states = followed(|day| if day % 3 == 0 { 14_000.0 } else { 20_000.0 }, None);
+    says(
+        &states,
+        &[
+            "two_states RND4K",
+            "14,060 I/O/s and 19,940 I/O/s: 14 of 20 runs are in the upper one, and it changes 12 times",
+        ],
+    );
+    let charts = [&drift, &states].map(|history| history.html());
+    assert!(charts[0].contains(">drift<") && charts[1].contains("median of each state"));
+}
+
+#[test]
+fn a_drift_for_the_worse_is_a_regression() {
+    let fall = |day: u32| 20_000.0 - 200.0 * f64::from(day);
+    assert_eq!(followed(fall, Some("nightly/02")).outcome(), HistoryOutcome::Regressed);
+    assert_eq!(followed(fall, Some("nightly/18")).outcome(), HistoryOutcome::Passed);
+    let rise = |day: u32| 20_000.0 + 200.0 * f64::from(day);
+    assert_eq!(followed(rise, Some("nightly/02")).outcome(), HistoryOutcome::Passed);
+}
+
 #[test]
 fn only_a_change_for_the_worse_since_the_baseline_is_a_regression() {
     let verdict = |slower: f64, baseline: &str| {

@@ -11,9 +11,6 @@ use crate::TrialError;
 use crate::backoff::Backoff;
 use crate::clock::Clock;
 
-/// Unit of a PLC that is behind no gateway (Modbus Messaging on TCP/IP 1.0b, 4.4.2.1).
-const UNIT: u8 = 255;
-
 /// A PLC that is polled.
 #[derive(Debug)]
 pub(crate) struct Acquisition {
@@ -34,12 +31,14 @@ impl Acquisition {
         f64::from(self.registers) * 1e9 / self.poll_interval_ns as f64
     }
 
-    /// Connects.
+    /// Connects, and polls once to see whether the PLC lets its registers be read.
     ///
     /// # Errors
-    /// When there is no such PLC.
+    /// When there is no such PLC, or it refuses.
     pub(crate) async fn connect(&mut self) -> Result<(), TrialError> {
-        self.poller = Some(Poller::connect(&self.address, self.registers, UNIT).await?);
+        let mut poller = Poller::connect(&self.address, self.registers).await?;
+        poller.probe().await?;
+        self.poller = Some(poller);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use load::{JobError, Pacing, Phases, Problems, Span, short};
 use serde::{Deserialize, Serialize};
 
+use super::modbus::PlcAddress;
 use super::parameter;
 use super::recording::Reading;
 use super::settings::{Purge, Rate, Settings, SourceChoice, WriteMethod};
@@ -228,7 +229,13 @@ fn source(settings: &Settings) -> Source {
         SourceChoice::Csv(path) => Source::Csv {
             path,
             speed: settings.speed.unwrap_or(1.0),
-            reading: Reading { columns: settings.columns.clone(), time_zone: settings.time_zone.clone() },
+            reading: Reading {
+                columns: settings.columns.clone(),
+                time_zone: settings.time_zone.clone(),
+                time_format: settings.time_format.clone(),
+                quality: settings.quality,
+                marks: settings.marks,
+            },
             rate_per_s: None,
         },
     }
@@ -311,6 +318,25 @@ fn check_times(problems: &mut Problems, settings: &Settings) {
     }
 }
 
+/// The address of a PLC, and whether it can have so many registers.
+fn check_plc(problems: &mut Problems, settings: &Settings) {
+    let Some(SourceChoice::Modbus { address }) = &settings.source else { return };
+    let first = match PlcAddress::of(address) {
+        Ok(address) => address.first,
+        Err(problem) => return problems.add("source", format!("modbus://{address}: {problem}")),
+    };
+    let most = REGISTERS_MAX - u32::from(first);
+    if let Some(tags) = settings.tags
+        && (most + 1..=TAGS_MAX).contains(&tags)
+    {
+        let from = if first == 0 { String::new() } else { format!(" from register {first} on") };
+        problems.add(
+            "tags",
+            format!("cannot be {tags} with a modbus:// source: a PLC has at most {most} registers{from}"),
+        );
+    }
+}
+
 fn check_sources(problems: &mut Problems, settings: &Settings) {
     let choice = settings.source.as_ref();
     let random =
@@ -338,14 +364,7 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
     if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
         problems.add("poisson", "has no effect without a rate a second");
     }
-    if let (Some(SourceChoice::Modbus { .. }), Some(tags)) = (choice, settings.tags)
-        && (REGISTERS_MAX + 1..=TAGS_MAX).contains(&tags)
-    {
-        problems.add(
-            "tags",
-            format!("cannot be {tags} with a modbus:// source: a PLC has at most {REGISTERS_MAX} registers"),
-        );
-    }
+    check_plc(problems, settings);
     if settings.poll_interval.is_some() && !matches!(choice, Some(SourceChoice::Modbus { .. })) {
         problems.add("poll_interval", "has no effect without a modbus:// source");
     }
@@ -354,6 +373,9 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
         ("speed", settings.speed.is_some()),
         ("columns", settings.columns.is_some()),
         ("time_zone", settings.time_zone.is_some()),
+        ("time_format", settings.time_format.is_some()),
+        ("quality", settings.quality.is_some()),
+        ("marks", settings.marks.is_some()),
     ] {
         if is_given && !csv {
             problems.add(parameter, "has no effect without a csv: source");

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use load::Span;
 use serde::{Deserialize, Serialize};
 
-use super::recording::{Columns, Zone};
+use super::recording::{Columns, Marks, Qualities, TimeFormat, Zone};
 
 /// Parameters of a historian. What is not given comes from the profile, and then from the defaults named here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
@@ -22,7 +22,8 @@ pub struct Settings {
     pub tags: Option<u32>,
 
     /// Where events come from: counters (each tag steps once a second), random (changes at --rate),
-    /// modbus://HOST:PORT (a PLC is polled), csv:FILE (a recording: time, tag, value)
+    /// modbus://HOST:PORT/UNIT (a PLC is polled; UNIT is 255 if left out, ?first=NUMBER is the first register and ?registers=input
+    /// polls input registers), csv:FILE (a recording: time, tag, value)
     /// [default: random with --rate or --find-max, else counters]
     #[arg(long, value_name = "SOURCE", help_heading = "Events")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +60,22 @@ pub struct Settings {
     #[arg(long, value_name = "ZONE", help_heading = "Events", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<Zone>,
+
+    /// How times of a csv: source are written: unix-s, unix-ms, unix-us, unix-ns, filetime, dotnet-ticks, excel, wincc, or a pattern
+    /// such as '%d.%m.%Y %H:%M:%S%.f' [default: found by the first time; one that has several readings is refused with all of them]
+    #[arg(long, value_name = "FORMAT", help_heading = "Events")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_format: Option<TimeFormat>,
+
+    /// Meaning of the qualities of a csv: source [default: opc, where a number from 192 on shows it; else refused with all readings]
+    #[arg(long, value_name = "MEANING", help_heading = "Events")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Qualities>,
+
+    /// Lines of a csv: source such as $RT_OFF$, by which WinCC marks where it ended [default: refused]
+    #[arg(long, value_name = "HOW", help_heading = "Events")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Marks>,
 
     /// Load that does not count, before the measured window [default: half of --duration]
     #[arg(long, value_name = "TIME", help_heading = "Events")]
@@ -185,7 +202,7 @@ pub enum SourceChoice {
     Random,
     /// A PLC is polled; its changes are the events.
     Modbus {
-        /// Host, or host and port.
+        /// `HOST[:PORT][/UNIT][?first=NUMBER][&registers=holding|input]`
         address: String,
     },
     /// A recording is replayed.
@@ -249,7 +266,7 @@ impl FromStr for SourceChoice {
             "random" => Ok(Self::Random),
             _ => Err(ValueError {
                 given: text.to_owned(),
-                problem: "is no source: give counters, random, modbus://HOST:PORT or csv:FILE",
+                problem: "is no source: give counters, random, modbus://HOST:PORT/UNIT or csv:FILE",
             }),
         }
     }

@@ -30,6 +30,9 @@ impl Parameters {
         let path = file.path.display();
         let content = given_file::read(&file.path, FILE_MAX)
             .map_err(|error| format!("cannot read the parameters {path}: {error}"))?;
+        if let Some(utf16) = given_file::Utf16::of(&content) {
+            return Err(format!("cannot read the parameters {path}: it is {utf16}"));
+        }
         Self::of(&content, file.is_random, names).map_err(|(line, words)| format!("{path}:{line}: {words}"))
     }
 

@@ -1,8 +1,10 @@
-//! Polls a PLC over Modbus TCP: reads its holding registers and finds those that have changed.
+//! Polls a PLC over Modbus TCP: reads its holding or input registers and finds those that have changed.
 //!
-//! One connection, one request at a time, at most 125 registers each, from address 0 on. When to poll and when to try
+//! One connection, one request at a time, at most 125 registers each, from the first register of its address on. When to poll and when to try
 //! again after a failure is the caller's affair; what was read before a failure is kept, so that afterwards only what
 //! has changed meanwhile is a change.
+
+mod address;
 
 use std::io;
 use std::time::Duration;
@@ -12,18 +14,16 @@ use tokio::time::timeout;
 use tokio_modbus::client::{Client, Context, tcp};
 use tokio_modbus::{ExceptionCode, Request, Response, Slave};
 
+pub use self::address::{PlcAddress, Registers};
+use crate::historian::parameter;
 use crate::plc::{READ_REGISTERS_MAX, REGISTERS_MAX};
-
-/// Port of Modbus TCP where an address has none.
-pub const PORT: u16 = 502;
 
 /// How long a PLC may take to connect, and to answer each request.
 pub const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Reads all registers of a PLC again and again.
 pub struct Poller {
-    address: Address,
-    unit: u8,
+    address: PlcAddress,
     /// `None` after a failure, when an answer may still be on its way that belongs to no request.
     context: Option<Context>,
     registers: u32,
@@ -38,16 +38,21 @@ pub struct Poller {
 #[derive(Debug, thiserror::Error)]
 pub enum PollError {
     /// The address is none.
-    #[error("`{given}` is no address of a PLC: give a host or HOST:PORT, such as 10.0.0.7:502")]
+    #[error("`{given}` cannot be the address of a PLC: {problem}")]
     Address {
         /// What was given.
         given: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// No PLC has that many registers.
-    #[error("a PLC cannot have {given} registers: give 1 to 65536, which is what a Modbus address can name")]
+    #[error("a PLC cannot have {given} registers from register {first} on: give 1 to {most}, since a Modbus address ends at 65535",
+        most = REGISTERS_MAX - u32::from(*first))]
     Registers {
         /// What was asked for.
         given: u32,
+        /// The first of them.
+        first: u16,
     },
     /// There is no connection.
     #[error("cannot connect to the PLC {address}: {source}; is it on, and does it serve Modbus TCP?")]
@@ -74,10 +79,11 @@ pub enum PollError {
         reason: String,
     },
     /// It answers that it cannot do what was asked.
-    #[error("the PLC {address} refuses registers {first} to {last}: {exception}; {remedy}", remedy = remedy(*exception))]
+    #[error("unit {unit} of the PLC {address} refuses {registers} registers {first} to {last} with {told}; {remedy}",
+        unit = address.unit, registers = address.registers, told = named(*exception), remedy = remedy(*exception, address))]
     Refused {
-        /// Host and port.
-        address: String,
+        /// Where it is and what was asked of it.
+        address: PlcAddress,
         /// First register of the request.
         first: u32,
         /// Last register of the request.
@@ -100,19 +106,19 @@ pub enum PollError {
 }
 
 impl Poller {
-    /// Connects to a PLC at `HOST` or `HOST:PORT`; nothing is read yet. `unit` is the unit behind a gateway; a PLC of
-    /// its own mostly takes any (255 by the specification).
+    /// Connects to a PLC at `HOST[:PORT][/UNIT][?first=NUMBER&registers=input]`; nothing is read yet.
     ///
     /// # Errors
     /// The address or the number of registers is none, or there is no connection within 2 s.
-    pub async fn connect(address: &str, registers: u32, unit: u8) -> Result<Self, PollError> {
-        if !(1..=REGISTERS_MAX).contains(&registers) {
-            return Err(PollError::Registers { given: registers });
+    pub async fn connect(address: &str, registers: u32) -> Result<Self, PollError> {
+        let address = PlcAddress::of(address)
+            .map_err(|problem| PollError::Address { given: address.to_owned(), problem })?;
+        if !(1..=REGISTERS_MAX - u32::from(address.first)).contains(&registers) {
+            return Err(PollError::Registers { given: registers, first: address.first });
         }
-        let address = Address::of(address).ok_or_else(|| PollError::Address { given: address.to_owned() })?;
         let context = None;
         let [current, previous, reading] = [(); 3].map(|()| Vec::with_capacity(registers as usize));
-        let mut poller = Self { address, unit, context, registers, current, previous, reading };
+        let mut poller = Self { address, context, registers, current, previous, reading };
         poller.reconnect().await?;
         Ok(poller)
     }
@@ -134,25 +140,38 @@ impl Poller {
             .map_err(|source| PollError::Unreachable { address, source })?;
         // A small request shall not wait for another one. Without it, it is only slower.
         let _ = stream.set_nodelay(true);
-        self.context = Some(tcp::attach_slave(stream, Slave(self.unit)));
+        self.context = Some(tcp::attach_slave(stream, Slave(self.address.unit)));
         Ok(())
     }
 
-    /// Reads all registers and returns their values, by address from 0 on.
+    /// Reads all registers and returns their values, by address from the first on.
     ///
     /// # Errors
     /// The PLC is gone, silent or refuses. Then the values read before stay the last ones, and unless it refused, the
     /// next poll fails until [`Self::reconnect`].
     pub async fn poll(&mut self) -> Result<&[u16], PollError> {
-        self.reading.clear();
-        for first in (0..self.registers).step_by(usize::from(READ_REGISTERS_MAX)) {
-            let count = (self.registers - first).min(u32::from(READ_REGISTERS_MAX)) as u16;
-            let words = self.read(first, count).await?;
-            self.reading.extend(words);
-        }
+        self.read_all().await?;
         std::mem::swap(&mut self.previous, &mut self.current);
         std::mem::swap(&mut self.current, &mut self.reading);
         Ok(&self.current)
+    }
+
+    /// Reads all registers as [`Self::poll`] does, and forgets their values: a refusal is known before a load begins.
+    ///
+    /// # Errors
+    /// Those of [`Self::poll`].
+    pub async fn probe(&mut self) -> Result<(), PollError> {
+        self.read_all().await
+    }
+
+    async fn read_all(&mut self) -> Result<(), PollError> {
+        self.reading.clear();
+        for offset in (0..self.registers).step_by(usize::from(READ_REGISTERS_MAX)) {
+            let count = (self.registers - offset).min(u32::from(READ_REGISTERS_MAX)) as u16;
+            let words = self.read(u32::from(self.address.first) + offset, count).await?;
+            self.reading.extend(words);
+        }
+        Ok(())
     }
 
     /// Registers, with their values, that the last successful poll found changed since the successful one before it.
@@ -177,8 +196,11 @@ impl Poller {
         let Some(mut context) = self.context.take() else {
             return Err(PollError::Lost { address, reason: "it was not connected again".to_owned() });
         };
-        let answer =
-            timeout(TIME_LIMIT, context.call(Request::ReadHoldingRegisters(first as u16, count))).await;
+        let request = match self.address.registers {
+            Registers::Holding => Request::ReadHoldingRegisters(first as u16, count),
+            Registers::Input => Request::ReadInputRegisters(first as u16, count),
+        };
+        let answer = timeout(TIME_LIMIT, context.call(request)).await;
         let action = || format!("answer a request for registers {first} to {last}");
         let response = match answer {
             Err(_) => return Err(PollError::TooSlow { address, action: action() }),
@@ -187,20 +209,27 @@ impl Poller {
         };
         // What was answered in form leaves the connection as good as it was.
         self.context = Some(context);
-        match response {
-            Ok(Response::ReadHoldingRegisters(words)) if words.len() == usize::from(count) => Ok(words),
-            Ok(Response::ReadHoldingRegisters(words)) => {
-                Err(PollError::Incomplete { address, first, asked: count, answered: words.len() })
+        let words = match (response, self.address.registers) {
+            (Ok(Response::ReadHoldingRegisters(words)), Registers::Holding)
+            | (Ok(Response::ReadInputRegisters(words)), Registers::Input) => words,
+            (Ok(_), _) => {
+                return Err(PollError::Lost { address, reason: "it answered another request".to_owned() });
             }
-            Ok(_) => Err(PollError::Lost { address, reason: "it answered another request".to_owned() }),
-            Err(exception) => Err(PollError::Refused { address, first, last, exception }),
+            (Err(exception), _) => {
+                return Err(PollError::Refused { address: self.address.clone(), first, last, exception });
+            }
+        };
+        if words.len() == usize::from(count) {
+            return Ok(words);
         }
+        Err(PollError::Incomplete { address, first, asked: count, answered: words.len() })
     }
 }
 
 impl std::fmt::Debug for Poller {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { address, unit, registers, .. } = self;
+        let Self { address, registers, .. } = self;
+        let unit = address.unit;
         let is_connected = self.context.is_some();
         write!(f, "Poller({registers} registers of unit {unit} at {address}, connected: {is_connected})")
     }
@@ -223,47 +252,6 @@ impl PollError {
     }
 }
 
-/// Host and port of a PLC.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Address {
-    /// A name or an address, IPv6 without its brackets.
-    host: String,
-    port: u16,
-}
-
-impl Address {
-    fn of(given: &str) -> Option<Self> {
-        let (host, port) = if let Some(bracketed) = given.strip_prefix('[') {
-            match bracketed.split_once(']')? {
-                (host, "") => (host, None),
-                (host, port) => (host, Some(port.strip_prefix(':')?)),
-            }
-        } else {
-            match given.split_once(':') {
-                // A second colon makes it an IPv6 address without brackets, which cannot have a port.
-                Some((host, port)) if !port.contains(':') => (host, Some(port)),
-                _ => (given, None),
-            }
-        };
-        let port = match port {
-            Some(port) => port.parse().ok().filter(|port| *port != 0)?,
-            None => PORT,
-        };
-        let is_host = !host.is_empty()
-            && !host.contains(|letter: char| letter.is_whitespace() || "/@".contains(letter));
-        is_host.then(|| Self { host: host.to_owned(), port })
-    }
-}
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
-        }
-    }
-}
-
 /// The library says of a closed connection only what the last failed system call was, if there was one.
 fn reason(error: &tokio_modbus::Error) -> String {
     match error {
@@ -274,16 +262,37 @@ fn reason(error: &tokio_modbus::Error) -> String {
     }
 }
 
+/// An exception by its number, and by its name if it has one.
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
-fn remedy(exception: ExceptionCode) -> &'static str {
+fn named(exception: ExceptionCode) -> String {
     match exception {
-        ExceptionCode::IllegalFunction => "it has no holding registers to read",
-        ExceptionCode::IllegalDataAddress => "poll fewer registers",
-        ExceptionCode::IllegalDataValue => "it does not let so many be read at once",
-        ExceptionCode::GatewayPathUnavailable | ExceptionCode::GatewayTargetDevice => {
-            "the gateway does not reach the unit"
+        ExceptionCode::Custom(code) => format!("exception {code}, which Modbus does not define"),
+        known => format!("exception {} ({known})", u8::from(known)),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+fn remedy(exception: ExceptionCode, address: &PlcAddress) -> String {
+    let PlcAddress { unit, registers, .. } = address;
+    let other = registers.other();
+    match exception {
+        ExceptionCode::IllegalFunction => {
+            format!(
+                "it has no {registers} registers to read: poll modbus://{address}/{unit}?registers={other}"
+            )
         }
-        _ => "it may be able to later",
+        ExceptionCode::IllegalDataAddress => format!(
+            "it does not have all of them: give the first that it has, modbus://{address}/{unit}?first=NUMBER, or fewer with {}, or \
+             poll ?registers={other}",
+            parameter("tags")
+        ),
+        ExceptionCode::IllegalDataValue => {
+            format!("it does not let so many be read at once: give fewer with {}", parameter("tags"))
+        }
+        ExceptionCode::GatewayPathUnavailable | ExceptionCode::GatewayTargetDevice => {
+            format!("the gateway does not reach unit {unit}: give another one, modbus://{address}/UNIT")
+        }
+        _ => "it may be able to later".to_owned(),
     }
 }
 

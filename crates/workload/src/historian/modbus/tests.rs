@@ -59,7 +59,7 @@ fn differences(before: &[u16], after: &[u16]) -> Vec<(u32, u16)> {
 #[tokio::test]
 async fn changes_are_those_of_the_plc() {
     let served = Served::start(1_000, 300);
-    let mut poller = Poller::connect(&served.address(), 1_000, 1).await.unwrap();
+    let mut poller = Poller::connect(&served.address(), 1_000).await.unwrap();
     assert_eq!(poller.changes().count(), 0, "before the first poll");
     let mut before = served.plc.values();
     assert_eq!(poller.poll().await.unwrap(), before);
@@ -80,20 +80,22 @@ async fn changes_are_those_of_the_plc() {
 #[tokio::test]
 async fn a_plc_of_all_registers_is_read_whole() {
     let served = Served::start(65_536, 1_000);
-    let mut poller = Poller::connect(&served.address(), 65_536, 1).await.unwrap();
+    let mut poller = Poller::connect(&served.address(), 65_536).await.unwrap();
     assert_eq!(poller.poll().await.unwrap(), served.plc.values());
 }
 
 #[tokio::test]
 async fn registers_that_a_plc_has_not_are_refused_for_good_and_the_connection_stays() {
     let served = Served::start(1_000, 0);
-    let mut poller = Poller::connect(&served.address(), 1_001, 1).await.unwrap();
+    let mut poller = Poller::connect(&served.address(), 1_001).await.unwrap();
     for _ in 0..2 {
         let error = poller.poll().await.unwrap_err();
         assert!(!error.is_worth_retrying());
         let address = served.address();
         let expected = format!(
-            "the PLC {address} refuses registers 1000 to 1000: Illegal data address; poll fewer registers"
+            "unit 255 of the PLC {address} refuses holding registers 1000 to 1000 with exception 2 (Illegal data address); it does not have \
+             all of them: give the first that it has, modbus://{address}/255?first=NUMBER, or fewer with {}, or poll ?registers=input",
+            parameter("tags")
         );
         assert_eq!(error.to_string(), expected);
         assert_eq!(poller.changes().count(), 0);
@@ -104,7 +106,7 @@ async fn registers_that_a_plc_has_not_are_refused_for_good_and_the_connection_st
 async fn a_plc_that_goes_and_comes_back_reports_what_changed_meanwhile() {
     let served = Served::start(500, 100);
     let address = served.plc.address();
-    let mut poller = Poller::connect(&served.address(), 500, 1).await.unwrap();
+    let mut poller = Poller::connect(&served.address(), 500).await.unwrap();
     poller.poll().await.unwrap();
     served.advance(1_000);
     let before = poller.poll().await.unwrap().to_vec();
@@ -135,7 +137,7 @@ fn scripted(
     answer: impl Fn(u16, u16, u16) -> Vec<u8> + Send + 'static,
 ) -> (String, mpsc::Receiver<(u16, u16)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
+    let address = format!("{}/9", listener.local_addr().unwrap());
     let (asked, requests) = mpsc::channel();
     std::thread::spawn(move || {
         let (mut client, _) = listener.accept().unwrap();
@@ -173,7 +175,7 @@ async fn no_request_is_for_more_than_125_registers() {
         (300, &[(0, 125), (125, 125), (250, 50)]),
     ] {
         let (address, requests) = scripted(|transaction, _, count| zeros(transaction, count));
-        let mut poller = Poller::connect(&address, registers, 9).await.unwrap();
+        let mut poller = Poller::connect(&address, registers).await.unwrap();
         assert_eq!(poller.poll().await.unwrap().len(), registers as usize);
         drop(poller);
         assert_eq!(requests.iter().collect::<Vec<_>>(), expected, "{registers} registers");
@@ -183,7 +185,7 @@ async fn no_request_is_for_more_than_125_registers() {
 /// What the first poll of 10 registers ends with.
 async fn failure(answer: impl Fn(u16, u16, u16) -> Vec<u8> + Send + 'static) -> PollError {
     let (address, _requests) = scripted(answer);
-    Poller::connect(&address, 10, 9).await.unwrap().poll().await.unwrap_err()
+    Poller::connect(&address, 10).await.unwrap().poll().await.unwrap_err()
 }
 
 #[tokio::test]
@@ -222,7 +224,7 @@ async fn exceptions_are_worth_retrying_if_they_pass() {
 #[tokio::test]
 async fn a_silent_plc_is_given_up_after_two_seconds() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut poller = Poller::connect(&silent.local_addr().unwrap().to_string(), 200, 1).await.unwrap();
+    let mut poller = Poller::connect(&silent.local_addr().unwrap().to_string(), 200).await.unwrap();
     tokio::time::pause();
     let begin = tokio::time::Instant::now();
     let error = poller.poll().await.unwrap_err();
@@ -241,36 +243,61 @@ async fn a_silent_plc_is_given_up_after_two_seconds() {
 #[tokio::test]
 async fn what_cannot_be_a_plc_is_refused_before_anything_is_sent() {
     for registers in [0, 65_537] {
-        let error = Poller::connect("127.0.0.1", registers, 1).await.unwrap_err();
+        let error = Poller::connect("127.0.0.1", registers).await.unwrap_err();
         assert!(
-            matches!(error, PollError::Registers { given } if given == registers)
+            matches!(error, PollError::Registers { given, first: 0 } if given == registers)
                 && !error.is_worth_retrying()
         );
     }
-    let error = Poller::connect("10.0.0.7:99999", 1, 1).await.unwrap_err();
-    assert!(error.to_string().contains("`10.0.0.7:99999` is no address of a PLC"), "{error}");
+    let error = Poller::connect("10.0.0.7:99999", 1).await.unwrap_err();
+    assert!(error.to_string().contains("`10.0.0.7:99999` cannot be the address of a PLC"), "{error}");
     assert!(!error.is_worth_retrying());
 }
 
-#[test]
-fn addresses_have_port_502_if_they_have_none() {
-    for (given, expected) in [
-        ("plc7", "plc7:502"),
-        ("10.0.0.7", "10.0.0.7:502"),
-        ("10.0.0.7:5020", "10.0.0.7:5020"),
-        ("[::1]:5020", "[::1]:5020"),
-        ("[::1]", "[::1]:502"),
-        ("fe80::7", "[fe80::7]:502"),
+/// A device that was behind a gateway as unit 3 could not be polled, and one whose registers begin at 100 neither.
+#[tokio::test]
+async fn unit_first_register_and_kind_of_registers_are_those_of_the_address() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let requests = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut requests = Vec::new();
+        let mut request = [0; 12];
+        while client.read_exact(&mut request).is_ok() {
+            let number = |at: usize| u16::from_be_bytes([request[at], request[at + 1]]);
+            requests.push((request[6], request[7], number(8), number(10)));
+            let count = request[11];
+            let head = [request[0], request[1], 0, 0, 0, 3 + 2 * count, request[6], request[7], 2 * count];
+            client.write_all(&[&head[..], &vec![0; 2 * usize::from(count)]].concat()).unwrap();
+        }
+        requests
+    });
+    let mut poller = Poller::connect(&format!("{address}/3?first=100&registers=input"), 4).await.unwrap();
+    poller.probe().await.unwrap();
+    assert_eq!(poller.changes().count(), 0, "a probe is no poll");
+    assert_eq!(poller.poll().await.unwrap(), [0; 4]);
+    drop(poller);
+    assert_eq!(requests.join().unwrap(), [(3, 4, 100, 4), (3, 4, 100, 4)]);
+    let beyond = Poller::connect("127.0.0.1/3?first=65530", 7).await.unwrap_err().to_string();
+    assert!(beyond.contains("from register 65530 on: give 1 to 6"), "{beyond}");
+}
+
+#[tokio::test]
+async fn an_exception_is_told_with_number_unit_and_remedy() {
+    for (code, told, remedy) in [
+        (1, "exception 1 (Illegal function)", "?registers=input"),
+        (2, "exception 2 (Illegal data address)", "?first=NUMBER"),
+        (
+            11,
+            "exception 11 (Gateway target device failed to respond)",
+            "does not reach unit 9: give another one, modbus://127.0.0.1:",
+        ),
+        (244, "exception 244, which Modbus does not define", "it may be able to later"),
     ] {
-        assert_eq!(
-            Address::of(given).map(|address| address.to_string()).as_deref(),
-            Some(expected),
-            "{given}"
+        let error = failure(move |transaction, _, _| adu(transaction, &[0x83, code])).await.to_string();
+        assert!(
+            error.starts_with("unit 9 of the PLC") && error.contains(told) && error.contains(remedy),
+            "{error}"
         );
-    }
-    for wrong in
-        ["", ":502", "plc:", "plc:0", "plc:x", "plc:65536", "[::1", "[::1]x", "[]:5", "a b", "plc/1", "u@plc"]
-    {
-        assert_eq!(Address::of(wrong), None, "{wrong}");
     }
 }

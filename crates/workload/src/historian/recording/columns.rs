@@ -25,10 +25,10 @@ const ROLES: [&str; 4] = ["time", "tag", "value", "quality"];
 
 /// What other programs call these columns, without blanks, `_` and `-`, in small letters.
 const USUAL_NAMES: [&[&str]; 4] = [
-    &["time", "timestamp", "datetime", "ts", "zeit", "zeitstempel"],
-    &["tag", "tagname", "name", "point", "pointname", "signal", "item", "variable"],
-    &["value", "val", "pv", "wert"],
-    &["quality", "q", "opcquality", "status", "qualität"],
+    &["time", "timestamp", "datetime", "ts", "timestring", "zeit", "zeitstempel"],
+    &["tag", "tagname", "name", "point", "pointname", "signal", "item", "variable", "varname"],
+    &["value", "val", "pv", "varvalue", "wert"],
+    &["quality", "q", "opcquality", "status", "validity", "qualität"],
 ];
 
 /// A text that names no columns.

@@ -69,6 +69,18 @@ pub enum RecordingError {
         /// Its line, from 1.
         line: u64,
     },
+    /// Something of it has several readings, or one that the user has to confirm.
+    #[error("line {line} of the recording {path} has `{text}`: {readings}", path = path.display())]
+    Unclear {
+        /// The file.
+        path: PathBuf,
+        /// The first line with it, from 1.
+        line: u64,
+        /// What stands there.
+        text: String,
+        /// What it can be, and how to say which.
+        readings: String,
+    },
     /// It is out of order, and too large to be sorted.
     #[error(
         "the recording {path} is not in the order of its times ({late} of {events} events are earlier than one before them), \

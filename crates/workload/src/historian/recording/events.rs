@@ -6,7 +6,8 @@ use std::sync::Arc;
 use csv::ByteRecord;
 
 use super::error::RecordingError;
-use super::fields;
+use super::fields::{self, Line};
+use super::hours::Earlier;
 use super::lines::Lines;
 use super::{Recorded, Recording};
 use crate::given_file;
@@ -33,7 +34,7 @@ pub struct InFile {
     lines: Lines<File>,
     record: ByteRecord,
     recording: Recording,
-    previous_ns: Option<i64>,
+    earlier: Earlier,
     left: u64,
     is_over: bool,
 }
@@ -63,7 +64,7 @@ impl InFile {
         let mut events = Self {
             lines: lines.map_err(fault)?,
             record: ByteRecord::new(),
-            previous_ns: None,
+            earlier: Earlier::default(),
             left: recording.events,
             is_over: false,
             recording: recording.clone(),
@@ -86,7 +87,7 @@ impl InFile {
             match self.event().ok_or_else(|| self.changed())? {
                 None => {}
                 Some((event, ns)) => {
-                    self.previous_ns = Some(ns);
+                    self.earlier.add(event.tag, ns);
                     return Ok(Some(event));
                 }
             }
@@ -96,13 +97,14 @@ impl InFile {
     /// The event of the line that was read and its time, or that it has no value; `None` if it is not one that was there before.
     fn event(&self) -> Option<Option<(Recorded, i64)>> {
         let recording = &self.recording;
-        let line = fields::parse(&self.record, &recording.form, self.previous_ns).ok()?;
+        let line = fields::parse(&self.record, &recording.form, &recording.numbers, &self.earlier).ok()?;
+        let Line::Event(line) = line else { return Some(None) };
         let Some(value) = line.value else { return Some(None) };
         let tag = *recording.numbers.get(line.tag)?;
-        let ns = line.time.ns;
+        let ns = line.ns;
         let in_range = (recording.first_ns..=recording.last_ns).contains(&ns);
         let offset_ns = ns.abs_diff(recording.first_ns);
-        in_range.then_some(Some((Recorded { tag, offset_ns, value, quality: line.quality }, ns)))
+        in_range.then_some(Some((Recorded { tag, offset_ns, value, quality: line.quality.of_opc }, ns)))
     }
 
     fn changed(&self) -> RecordingError {

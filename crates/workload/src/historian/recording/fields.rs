@@ -1,16 +1,17 @@
 //! The fields of a line of a recording: time, tag, value, quality.
 
+use std::collections::HashMap;
+
 use csv::ByteRecord;
 
 use super::columns::Places;
+use super::hours::Earlier;
+use super::quality::{self, Qualities, Quality};
+use super::time_format::TimeFormat;
 use super::times::{self, Clocks, NoTime, Time, TimeForm};
 use super::zone::Zone;
+use super::{Marks, Reading, readings};
 use crate::historian::parameter;
-
-/// Quality of a value by the numbers of OPC (OPC DA 3.0, 6.8: the two upper bits).
-pub(super) const GOOD: u8 = 192;
-const UNCERTAIN: u8 = 64;
-const BAD: u8 = 0;
 
 /// Longest name of a tag, in characters: what the tables of tags have room for.
 const TAG_CHARACTERS_MAX: usize = 200;
@@ -35,23 +36,39 @@ pub(super) struct Form {
     pub(super) zone: Option<Zone>,
     /// Whether commas are no delimiters, and can be decimal marks.
     pub(super) comma: bool,
+    /// How times are written, if the user says it.
+    pub(super) time_format: Option<TimeFormat>,
     /// That of the first event.
     pub(super) time: Option<TimeForm>,
     /// That of the first value that has one.
     pub(super) mark: Option<Mark>,
+    /// What qualities mean, if the user says it.
+    pub(super) quality: Option<Qualities>,
+    /// What to do with lines that are marks, if the user says it.
+    pub(super) marks: Option<Marks>,
 }
 
 /// A line that was understood.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line<'a> {
+pub(super) enum Line<'a> {
+    Event(Event<'a>),
+    /// Another program's mark, which is skipped.
+    Mark,
+}
+
+/// A line with an event, or one that could have had it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Event<'a> {
     pub(super) form: TimeForm,
-    pub(super) time: Time,
+    pub(super) ns: i64,
+    /// Whether clocks showed its time twice, so that the lines before had to decide.
+    pub(super) is_twice: bool,
     pub(super) tag: &'a str,
     /// None where no value was taken.
     pub(super) value: Option<f64>,
     /// The mark of the value, if it has one.
     pub(super) mark: Option<Mark>,
-    pub(super) quality: u8,
+    pub(super) quality: Quality,
 }
 
 /// What cannot be understood of a line, and what should stand there.
@@ -59,45 +76,136 @@ pub(super) struct Line<'a> {
 pub(super) struct Fault {
     pub(super) text: String,
     pub(super) remedy: String,
-    /// Whether it is a local time without a zone, as all lines of its file will be.
-    pub(super) lacks_zone: bool,
+    pub(super) kind: FaultKind,
 }
 
-/// Reads a line of a file of this form, after an event of this time.
+/// What a fault is to the rest of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    /// A mistake of its line.
+    Line,
+    /// A local time without a zone, as all lines of the file will have.
+    NoZone,
+    /// Something that the user has to say of the whole file.
+    Unclear,
+}
+
+impl Form {
+    /// As a user says it.
+    pub(super) fn new(comma: bool, reading: &Reading) -> Self {
+        Self {
+            places: Places::IN_ORDER,
+            zone: reading.time_zone.clone(),
+            comma,
+            time: reading.time_format.as_ref().map(TimeFormat::form),
+            time_format: reading.time_format.clone(),
+            mark: None,
+            quality: reading.quality,
+            marks: reading.marks,
+        }
+    }
+
+    fn clocks(&self) -> Clocks<'_> {
+        let pattern = self.time_format.as_ref().and_then(TimeFormat::pattern);
+        Clocks { zone: self.zone.as_ref(), comma: self.comma, pattern }
+    }
+
+    /// Whether a text is a time of this file, be it one that is not clear.
+    fn is_time(&self, text: &[u8]) -> bool {
+        match &self.time_format {
+            Some(format) => times::parse(text, format.form(), self.clocks()) != Err(NoTime::Form),
+            None => times::form_of(text, self.comma).is_some() || readings::of(text, self.comma).is_some(),
+        }
+    }
+}
+
+/// Reads a line of a file of this form, whose tags have these numbers, after these events.
 pub(super) fn parse<'a>(
     record: &'a ByteRecord,
     form: &Form,
-    previous_ns: Option<i64>,
+    numbers: &HashMap<String, u32>,
+    earlier: &Earlier,
 ) -> Result<Line<'a>, Fault> {
     let places = form.places;
+    if is_mark(field(record, places.tag)) && form.marks != Some(Marks::Keep) {
+        return match form.marks {
+            Some(_) => Ok(Line::Mark),
+            None => Err(mark_fault(field(record, places.tag))),
+        };
+    }
     if record.len() < places.fields_min() || (places.only_these && record.len() > 4) {
         return Err(wrong_fields(record, places));
     }
     let [time, tag, value] = [places.time, places.tag, places.value].map(|place| field(record, place));
-    let quality = places.quality.map_or(&b""[..], |place| field(record, place));
-    let (time_form, time) = time_of(time, form, previous_ns)?;
+    let (time_form, moment) = time_of(time, form)?;
+    let (ns, is_twice) = match moment {
+        Time::Once(ns) => (ns, false),
+        Time::Twice(both) => {
+            let number = tag_of(tag).ok().and_then(|tag| numbers.get(tag).copied());
+            (earlier.choose(both, number).ok_or_else(|| hour_fault(time, form.zone.as_ref()))?, true)
+        }
+    };
     let tag = tag_of(tag)?;
     let (value, mark) = value_of(value, form).ok_or_else(|| fault(value, value_remedy(value, form)))?;
-    let quality = quality_of(quality).ok_or_else(|| {
-        fault(quality, "give a quality from 0 to 255, or good, uncertain or bad, or nothing")
-    })?;
-    Ok(Line { form: time_form, time, tag, value, mark, quality })
+    let quality = places.quality.map_or(&b""[..], |place| field(record, place));
+    let quality =
+        quality::of(quality, form.quality).ok_or_else(|| fault(quality, quality::remedy(form.quality)))?;
+    Ok(Line::Event(Event { form: time_form, ns, is_twice, tag, value, mark, quality }))
 }
 
 /// Whether the first line of a file names its columns. One with a value has a mistake in its time instead.
 pub(super) fn is_header(record: &ByteRecord, form: &Form) -> bool {
     let places = form.places;
     record.len() >= places.fields_min()
-        && times::form_of(field(record, places.time), form.comma).is_none()
+        && !form.is_time(field(record, places.time))
         && value_of(field(record, places.value), form).is_none()
 }
 
 /// Whether a line is an event of these fields: what tells one delimiter from another.
 pub(super) fn is_event(record: &ByteRecord) -> bool {
-    let form = Form { places: Places::IN_ORDER, zone: None, comma: true, time: None, mark: None };
+    let form = Form::new(true, &Reading::default());
     (3..=4).contains(&record.len())
-        && times::form_of(field(record, 0), true).is_some()
+        && form.is_time(field(record, 0))
         && matches!(value_of(field(record, 2), &form), Some((Some(_), _)))
+}
+
+/// What a line says that is not text in UTF-8.
+pub(super) fn encoding_fault(record: &ByteRecord) -> Option<Fault> {
+    record.iter().find(|field| std::str::from_utf8(field).is_err()).map(latin_1)
+}
+
+/// Old programs of Windows write Windows-1252, which has the letters of Latin-1.
+fn latin_1(text: &[u8]) -> Fault {
+    let read: String = text.iter().map(|byte| char::from(*byte)).collect();
+    let remedy =
+        "it is Latin-1 or Windows-1252, not UTF-8; convert the file with `iconv -f WINDOWS-1252 -t UTF-8`";
+    Fault { kind: FaultKind::Unclear, ..fault(read.as_bytes(), remedy) }
+}
+
+/// A line that WinCC writes among events, such as `$RT_OFF$` when it ends: it is called so in the column of tags.
+fn is_mark(tag: &[u8]) -> bool {
+    let name = tag.strip_prefix(b"$").and_then(|tag| tag.strip_suffix(b"$"));
+    name.is_some_and(|name| {
+        !name.is_empty() && name.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+    })
+}
+
+fn mark_fault(tag: &[u8]) -> Fault {
+    let [skip, keep] = ["skip", "keep"].map(|value| parameter("marks").of(value));
+    let remedy =
+        format!("it is a mark of WinCC in the log, or a tag of this name; say which with {skip} or {keep}");
+    Fault { kind: FaultKind::Unclear, ..fault(tag, remedy) }
+}
+
+fn hour_fault(time: &[u8], zone: Option<&Zone>) -> Fault {
+    let zone = zone.map(ToString::to_string).unwrap_or_default();
+    fault(
+        time,
+        format!(
+            "clocks of {zone} showed this time twice, and the lines before do not tell which is meant: give times in UTC or with an \
+             offset, or sort the lines of each tag by time"
+        ),
+    )
 }
 
 fn wrong_fields(record: &ByteRecord, places: Places) -> Fault {
@@ -124,37 +232,49 @@ fn fault(text: &[u8], remedy: impl Into<String>) -> Fault {
     if short.len() < text.len() {
         short.push('…');
     }
-    Fault { text: short, remedy: remedy.into(), lacks_zone: false }
+    Fault { text: short, remedy: remedy.into(), kind: FaultKind::Line }
 }
 
-fn time_of(text: &[u8], form: &Form, previous_ns: Option<i64>) -> Result<(TimeForm, Time), Fault> {
-    let clocks = Clocks { zone: form.zone.as_ref(), comma: form.comma, previous_ns };
+fn time_of(text: &[u8], form: &Form) -> Result<(TimeForm, Time), Fault> {
+    let clocks = form.clocks();
     let own = times::form_of(text, form.comma);
+    if form.time.is_none()
+        && let Some(readings) = readings::of(text, form.comma)
+    {
+        return Err(Fault { kind: FaultKind::Unclear, ..fault(text, readings) });
+    }
     let Some(time_form) = form.time.or(own) else {
         return Err(fault(
             text,
-            "give a time as 2026-03-01T07:00:00Z or 2026-03-01 07:00:00, or as seconds, milliseconds or microseconds since 1970",
+            format!(
+                "give a time as 2026-03-01T07:00:00Z or 2026-03-01 07:00:00, as a number of seconds, milliseconds, microseconds or \
+                 nanoseconds since 1970, or say how times are written with {}",
+                parameter("time_format")
+            ),
         ));
     };
     let read = times::parse(text, time_form, clocks);
     // What cannot be stored is told as that, whatever its form.
-    let beyond = || own.is_some_and(|own| times::parse(text, own, clocks) == Err(NoTime::Beyond));
+    let beyond = || {
+        form.time_format.is_none()
+            && own.is_some_and(|own| times::parse(text, own, clocks) == Err(NoTime::Beyond))
+    };
     let no_time = match read {
         Ok(time) => return Ok((time_form, time)),
         Err(NoTime::Form) if beyond() => NoTime::Beyond,
         Err(no_time) => no_time,
     };
-    let lacks_zone = no_time == NoTime::NoZone;
-    Err(Fault { lacks_zone, ..fault(text, time_remedy(no_time, time_form, form.zone.as_ref())) })
+    let kind = if no_time == NoTime::NoZone { FaultKind::NoZone } else { FaultKind::Line };
+    Err(Fault { kind, ..fault(text, time_remedy(no_time, time_form, form)) })
 }
 
-fn time_remedy(no_time: NoTime, form: TimeForm, zone: Option<&Zone>) -> String {
-    let as_first = match (no_time, form) {
+fn time_remedy(no_time: NoTime, time: TimeForm, form: &Form) -> String {
+    let as_first = match (no_time, time) {
         (NoTime::Beyond, _) => {
-            "times are counted in nanoseconds, from the year 1677 to 2262-04-11: give one within"
+            "it is beyond the times that can be stored, from the year 1677 to 2262-04-11: give one within"
         }
         (NoTime::Skipped, _) => {
-            let zone = zone.map(ToString::to_string).unwrap_or_default();
+            let zone = form.zone.as_ref().map(ToString::to_string).unwrap_or_default();
             return format!(
                 "clocks of {zone} went forward over this time and never showed it: give the zone that these times are of, \
                  such as {}",
@@ -164,19 +284,23 @@ fn time_remedy(no_time: NoTime, form: TimeForm, zone: Option<&Zone>) -> String {
         (NoTime::NoZone, _) => {
             return format!("give the zone of local times with {}", parameter("time_zone"));
         }
+        (NoTime::Form, _) if form.time_format.is_some() => {
+            let format = form.time_format.as_ref().map(ToString::to_string).unwrap_or_default();
+            return format!("give a time as {} says", parameter("time_format").of(format));
+        }
         (NoTime::Form, TimeForm::Rfc3339) => {
             "give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset"
         }
-        (NoTime::Form, TimeForm::Local) => {
+        (NoTime::Form, TimeForm::Local | TimeForm::Pattern) => {
             "give a time as 2026-03-01 07:00:00, as the first line does, without an offset"
         }
-        (NoTime::Form, TimeForm::Unix { .. }) => "give a time as a number since 1970, as the first line does",
+        (NoTime::Form, TimeForm::Number(_)) => "give a time as a number since 1970, as the first line does",
     };
     as_first.to_owned()
 }
 
 fn tag_of(text: &[u8]) -> Result<&str, Fault> {
-    let tag = std::str::from_utf8(text).map_err(|_| fault(text, "save the file as UTF-8"))?;
+    let tag = std::str::from_utf8(text).map_err(|_| latin_1(text))?;
     if tag.is_empty() {
         return Err(fault(text, "give the name of a tag"));
     }
@@ -229,12 +353,6 @@ fn value_remedy(text: &[u8], form: &Form) -> &'static str {
     }
 }
 
-fn quality_of(text: &[u8]) -> Option<u8> {
-    let words: [(&[u8], u8); 4] = [(b"", GOOD), (b"good", GOOD), (b"uncertain", UNCERTAIN), (b"bad", BAD)];
-    let word = words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
-    word.map(|(_, quality)| *quality).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -242,7 +360,7 @@ mod tests {
     use super::*;
 
     fn form(comma: bool, mark: Option<Mark>) -> Form {
-        Form { places: Places::IN_ORDER, zone: None, comma, time: None, mark }
+        Form { mark, ..Form::new(comma, &Reading::default()) }
     }
 
     #[test]
@@ -274,25 +392,13 @@ mod tests {
         assert!(value_remedy(b"1.234", &form(true, Some(Mark::Comma))).contains("decimal comma, as"));
     }
 
-    #[test]
-    fn qualities_are_words_numbers_or_nothing() {
-        for (text, quality) in
-            [("", 192), ("Good", 192), ("UNCERTAIN", 64), ("bad", 0), ("17", 17), ("255", 255)]
-        {
-            assert_eq!(quality_of(text.as_bytes()), Some(quality), "{text}");
-        }
-        for wrong in ["256", "-1", "fine", "1.0"] {
-            assert_eq!(quality_of(wrong.as_bytes()), None, "{wrong}");
-        }
-    }
-
     proptest! {
         #[test]
         fn no_line_makes_the_parser_fail(fields in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..6), comma in any::<bool>()) {
             let record = ByteRecord::from(fields);
             let form = form(comma, None);
             let _ = (is_header(&record, &form), is_event(&record));
-            if let Ok(line) = parse(&record, &form, None) {
+            if let Ok(Line::Event(line)) = parse(&record, &form, &HashMap::new(), &Earlier::default()) {
                 prop_assert!(line.value.is_none_or(f64::is_finite) && !line.tag.is_empty());
             }
         }

@@ -8,7 +8,9 @@ use csv::ByteRecord;
 
 use super::columns::Places;
 use super::error::{Mistake, RecordingError};
-use super::fields::{self, Fault, Form, Line, Mark};
+use super::fields::{self, Event, Fault, FaultKind, Form, Line, Mark};
+use super::hours::Earlier;
+use super::quality;
 use super::times::TimeForm;
 use super::{Learned, Order, Reading, Recording, Skipped, lines};
 use crate::given_file;
@@ -30,7 +32,7 @@ pub(super) struct Pass<'a> {
     tags: Vec<String>,
     numbers: HashMap<String, u32>,
     events: u64,
-    previous_ns: Option<i64>,
+    earlier: Earlier,
     first_ns: i64,
     last_ns: i64,
     order: Order,
@@ -38,6 +40,11 @@ pub(super) struct Pass<'a> {
     first_skipped: Option<u64>,
     first_comma: Option<u64>,
     twice: u64,
+    marks: u64,
+    first_mark: Option<u64>,
+    /// The first quality that is a number whose meaning nobody gave, with its place.
+    first_number: Option<(u64, u8)>,
+    number_max: u8,
     mistakes: Vec<(u64, Fault)>,
     mistake_count: u64,
 }
@@ -45,8 +52,7 @@ pub(super) struct Pass<'a> {
 impl<'a> Pass<'a> {
     pub(super) fn new(path: &'a Path, reading: &'a Reading, delimiter: u8) -> Self {
         let comma = delimiter != b',';
-        let form =
-            Form { places: Places::IN_ORDER, zone: reading.time_zone.clone(), comma, time: None, mark: None };
+        let form = Form::new(comma, reading);
         Self {
             path,
             reading,
@@ -58,7 +64,7 @@ impl<'a> Pass<'a> {
             tags: Vec::new(),
             numbers: HashMap::new(),
             events: 0,
-            previous_ns: None,
+            earlier: Earlier::default(),
             first_ns: i64::MAX,
             last_ns: i64::MIN,
             order: Order::default(),
@@ -66,6 +72,10 @@ impl<'a> Pass<'a> {
             first_skipped: None,
             first_comma: None,
             twice: 0,
+            marks: 0,
+            first_mark: None,
+            first_number: None,
+            number_max: 0,
             mistakes: Vec::new(),
             mistake_count: 0,
         }
@@ -74,23 +84,33 @@ impl<'a> Pass<'a> {
     /// Takes a line; false if all that follow can only be as wrong as it is.
     pub(super) fn add(&mut self, record: &ByteRecord) -> bool {
         if !std::mem::replace(&mut self.is_begun, true) {
+            if let Some(fault) = fields::encoding_fault(record) {
+                return self.add_fault(fault, place(record));
+            }
             self.has_header = self.begin(record);
             if self.has_header {
                 return self.no_column.is_none();
             }
         }
-        match fields::parse(record, &self.form, self.previous_ns) {
-            Ok(line) => self.add_line(line, place(record)),
-            Err(fault) => {
-                self.mistake_count += 1;
-                let lacks_zone = fault.lacks_zone;
-                if self.mistakes.len() < MISTAKES_TOLD {
-                    self.mistakes.push((place(record), fault));
-                }
-                return !lacks_zone;
+        match fields::parse(record, &self.form, &self.numbers, &self.earlier) {
+            Ok(Line::Event(event)) => self.add_event(event, place(record)),
+            Ok(Line::Mark) => {
+                self.marks += 1;
+                self.first_mark.get_or_insert(place(record));
             }
+            Err(fault) => return self.add_fault(fault, place(record)),
         }
         true
+    }
+
+    /// False if all lines that follow can only be as wrong.
+    fn add_fault(&mut self, fault: Fault, place: u64) -> bool {
+        self.mistake_count += 1;
+        let goes_on = fault.kind == FaultKind::Line;
+        if self.mistakes.len() < MISTAKES_TOLD {
+            self.mistakes.push((place, fault));
+        }
+        goes_on
     }
 
     /// Finds the columns in the first line, or in what the user says; true if that line is a header.
@@ -111,7 +131,7 @@ impl<'a> Pass<'a> {
         columns.need_header() || fields::is_header(record, &self.form)
     }
 
-    fn add_line(&mut self, line: Line<'_>, place: u64) {
+    fn add_event(&mut self, line: Event<'_>, place: u64) {
         self.form.time = Some(line.form);
         if line.mark == Some(Mark::Comma) {
             self.first_comma.get_or_insert(place);
@@ -122,18 +142,24 @@ impl<'a> Pass<'a> {
             self.first_skipped.get_or_insert(place);
             return;
         }
-        self.twice += u64::from(line.time.is_twice);
+        self.twice += u64::from(line.is_twice);
+        if line.quality.is_guessed {
+            self.first_number.get_or_insert((place, line.quality.of_opc));
+            self.number_max = self.number_max.max(line.quality.of_opc);
+        }
         if !self.numbers.contains_key(line.tag) {
             // A file with more tags than numbers does not fit into memory.
             self.numbers.insert(line.tag.to_owned(), self.tags.len() as u32);
             self.tags.push(line.tag.to_owned());
         }
-        let ns = line.time.ns;
+        let ns = line.ns;
         if ns < self.last_ns && self.events > 0 {
             self.order.late_events += 1;
             self.order.late_ns_max = self.order.late_ns_max.max(self.last_ns.abs_diff(ns));
         }
-        self.previous_ns = Some(ns);
+        if let Some(number) = self.numbers.get(line.tag) {
+            self.earlier.add(*number, ns);
+        }
         self.first_ns = self.first_ns.min(ns);
         self.last_ns = self.last_ns.max(ns);
         self.events += 1;
@@ -150,6 +176,11 @@ impl<'a> Pass<'a> {
         }
         let line =
             |place: u64| self.line_numbers(&[place]).map(|numbers| numbers.first().copied().unwrap_or(0));
+        if let Some((place, number)) = self.first_number.filter(|_| self.number_max < quality::GOOD) {
+            return Err(self.unclear_quality(line(place)?, number));
+        }
+        let marks = self.first_mark.map(line).transpose()?;
+        let marks = marks.map(|first| Skipped { lines: self.marks, first });
         let skipped = self.first_skipped.map(line).transpose()?;
         let skipped = skipped.map(|first| Skipped { lines: self.skipped_lines, first });
         let comma_line = self.first_comma.map(line).transpose()?;
@@ -164,7 +195,7 @@ impl<'a> Pass<'a> {
             return Err(RecordingError::TooLargeToSort { path, late, events: self.events, most: sorted_max });
         }
         let zone = self.form.zone.clone();
-        let is_local = self.form.time == Some(TimeForm::Local);
+        let is_local = self.form.time.is_some_and(TimeForm::is_local);
         Ok(Recording {
             path,
             delimiter: self.delimiter,
@@ -178,12 +209,18 @@ impl<'a> Pass<'a> {
             learned: Learned {
                 order: self.order,
                 skipped,
+                marks,
                 comma_line,
                 twice: zone.clone().filter(|_| self.twice > 0).map(|zone| (self.twice, zone)),
                 unused_zone: zone.filter(|_| !is_local),
             },
             form: self.form,
         })
+    }
+
+    fn unclear_quality(&self, line: u64, number: u8) -> RecordingError {
+        let (path, text) = (self.path.to_owned(), number.to_string());
+        RecordingError::Unclear { path, line, text, readings: quality::readings(number) }
     }
 
     /// Numbers of the lines at these places. These are looked up afterwards: the CSV reader counts the lines of some files wrongly
@@ -202,11 +239,12 @@ impl<'a> Pass<'a> {
         let path: PathBuf = self.path.to_owned();
         let told = numbers.into_iter().zip(self.mistakes);
         let mut first = Vec::new();
-        for (line, (_, Fault { text, remedy, lacks_zone })) in told {
-            if lacks_zone {
-                return RecordingError::NoZone { path, text, line };
+        for (line, (_, Fault { text, remedy, kind })) in told {
+            match kind {
+                FaultKind::Line => first.push(Mistake { line, text, remedy }),
+                FaultKind::NoZone => return RecordingError::NoZone { path, text, line },
+                FaultKind::Unclear => return RecordingError::Unclear { path, line, text, readings: remedy },
             }
-            first.push(Mistake { line, text, remedy });
         }
         RecordingError::Mistakes { path, first, count: self.mistake_count }
     }

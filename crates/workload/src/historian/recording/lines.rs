@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::fields;
+use crate::given_file;
 
 /// Longest line, with quoted line ends in it. Without a bound, a quote that is never closed would make the rest of the
 /// file one line in memory.
@@ -25,7 +26,7 @@ pub(super) struct Lines<R: Read> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Finds the delimiter in the first line.
+    /// Finds the delimiter in the first line, and skips one such as `sep=;`.
     pub(super) fn open(source: R) -> io::Result<Self> {
         Self::new(source, None)
     }
@@ -37,10 +38,11 @@ impl<R: Read> Lines<R> {
     fn new(mut source: R, delimiter: Option<u8>) -> io::Result<Self> {
         let mut beginning = Vec::new();
         source.by_ref().take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
-        if beginning.starts_with(&[0xff, 0xfe]) || beginning.starts_with(&[0xfe, 0xff]) {
-            return Err(io::Error::other("it is UTF-16: save it as CSV in UTF-8"));
+        if let Some(utf16) = given_file::Utf16::of(&beginning) {
+            return Err(io::Error::other(format!("it is {utf16}")));
         }
-        let delimiter = match delimiter {
+        let named = delimiter_of_excel(&beginning);
+        let delimiter = match delimiter.or(named) {
             Some(delimiter) => delimiter,
             None => delimiter_of(&beginning)?,
         };
@@ -49,7 +51,11 @@ impl<R: Read> Lines<R> {
         let bounded = Bounded { source: Cursor::new(beginning).chain(source), since_record_bytes: counter };
         let records =
             ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bounded);
-        Ok(Self { records, delimiter, since_record_bytes })
+        let mut lines = Self { records, delimiter, since_record_bytes };
+        if named.is_some() {
+            lines.read(&mut ByteRecord::new())?;
+        }
+        Ok(lines)
     }
 
     pub(super) fn delimiter(&self) -> u8 {
@@ -84,6 +90,22 @@ impl<R: Read> Read for Bounded<R> {
         self.since_record_bytes.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
+}
+
+/// The delimiter of a first line such as `sep=;`, which Excel writes and applies.
+fn delimiter_of_excel(beginning: &[u8]) -> Option<u8> {
+    let text = beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(beginning);
+    let (word, rest) = text.split_at_checked(4)?;
+    match rest {
+        [delimiter, b'\r' | b'\n', ..] if word.eq_ignore_ascii_case(b"sep=") && is_delimiter(*delimiter) => {
+            Some(*delimiter)
+        }
+        _ => None,
+    }
+}
+
+fn is_delimiter(byte: u8) -> bool {
+    byte == b'\t' || byte == b' ' || (byte.is_ascii_punctuation() && byte != b'"')
 }
 
 /// What separates the fields of the first line that is not empty: what is there most often, outside quotes. With as many commas as

@@ -2,9 +2,10 @@
 //!
 //! Opening reads the file once, learns its tags and reports all mistakes; [`Recording::events`] gives its events in the order of
 //! their times: read again, with memory for one line, where the file has that order, and else sorted in memory. The form is
-//! found out: a delimiter (`,`, `;` or a tab), a header or none, usual names of columns, decimal commas where commas are no
-//! delimiters, a byte order mark, line ends of any system. A file with mistakes is refused: replayed without the lines that
-//! could not be read, it would not be what was recorded. Lines without a value are passed over, and counted.
+//! found out: a delimiter (`,`, `;`, a tab, or that of a line `sep=`), a header or none, usual names of columns, decimal commas where
+//! commas are no delimiters, a byte order mark, line ends of any system. A file with mistakes is refused: replayed without the lines
+//! that could not be read, it would not be what was recorded. What has two readings is refused with both, unless the user says which.
+//! Lines without a value are skipped, and counted.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ use self::events::InFile;
 use self::fields::Form;
 use self::first_pass::Pass;
 use self::lines::Lines;
+pub use self::quality::Qualities;
+pub use self::time_format::{TimeFormat, TimeFormatError};
 pub use self::zone::{Zone, ZoneError};
 use crate::given_file;
 
@@ -28,7 +31,11 @@ mod error;
 mod events;
 mod fields;
 mod first_pass;
+mod hours;
 mod lines;
+mod quality;
+mod readings;
+mod time_format;
 mod times;
 mod zone;
 
@@ -43,6 +50,25 @@ pub struct Reading {
     pub columns: Option<Columns>,
     /// Zone of its local times.
     pub time_zone: Option<Zone>,
+    /// How its times are written, where they do not tell it themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_format: Option<TimeFormat>,
+    /// What its qualities mean, where they are not those of OPC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Qualities>,
+    /// What to do with its lines that are marks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Marks>,
+}
+
+/// What to do with lines such as `$RT_OFF$`, by which WinCC marks where it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Marks {
+    /// They are marks and are skipped.
+    Skip,
+    /// They are events of a tag of this name.
+    Keep,
 }
 
 /// A recording that was read once and can be replayed.
@@ -67,6 +93,7 @@ pub struct Recording {
 struct Learned {
     order: Order,
     skipped: Option<Skipped>,
+    marks: Option<Skipped>,
     /// Line of the first value with a decimal comma.
     comma_line: Option<u64>,
     /// Times that clocks of this zone showed twice.
@@ -84,7 +111,7 @@ pub struct Order {
     pub late_ns_max: u64,
 }
 
-/// Lines without a value.
+/// Lines that were skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Skipped {
     lines: u64,
@@ -109,10 +136,10 @@ impl Recording {
     /// Reads the file once, from its first line to its last, and a second time if its events have to be sorted.
     ///
     /// Times are RFC 3339 (`2026-03-01T07:00:00.5+01:00`), local ones (`2026-03-01 07:00:00.5`) of a zone that is given, or
-    /// seconds, milliseconds or microseconds since 1970. Which of these is decided by the first event for the whole file, numbers
-    /// by their size: below 100,000,000,000 they are seconds, below 100,000,000,000,000 milliseconds, and above microseconds; all
-    /// of them mean the years from 1973 on. A local time that clocks showed twice is the one nearer to the event before; one that
-    /// they never showed is a mistake.
+    /// seconds, milliseconds, microseconds or nanoseconds since 1970. Which of these is decided by the first event for the whole file,
+    /// numbers by their size: 10¹¹ and more are milliseconds, 10¹⁴ and more microseconds, 10¹⁷ and more nanoseconds; all of them mean
+    /// the years from 1973 on. A first time that another program could mean otherwise is refused with each reading. Of a local time
+    /// that clocks showed twice, the earlier events of its tag decide; one that they never showed is a mistake.
     ///
     /// # Errors
     /// The file cannot be read, has no event, has mistakes, or is out of order and has more than 20,000,000 events.
@@ -173,7 +200,7 @@ impl Recording {
 
     /// What a reader of figures should know of it.
     pub fn notes(&self) -> Vec<String> {
-        let Learned { order, skipped, comma_line, twice, unused_zone } = &self.learned;
+        let Learned { order, skipped, marks, comma_line, twice, unused_zone } = &self.learned;
         let mut notes = Vec::new();
         if order.late_events > 0 {
             notes.push(format!(
@@ -190,6 +217,12 @@ impl Recording {
                 "{without} no value and were passed over, the first is line {first} of the recording"
             ));
         }
+        if let Some(Skipped { lines, first }) = marks {
+            let are = if *lines == 1 { "line is a mark".to_owned() } else { "lines are marks".to_owned() };
+            notes.push(format!(
+                "{lines} {are} of WinCC and were skipped, the first is line {first} of the recording"
+            ));
+        }
         if let Some(line) = comma_line {
             notes.push(format!(
                 "commas in values of the recording are decimal commas, the first is in line {line}"
@@ -197,8 +230,8 @@ impl Recording {
         }
         if let Some((times, zone)) = twice {
             notes.push(format!(
-                "clocks of {zone} showed {times} times of the recording twice, when they went back: each was taken as the one nearer \
-                 to the event before"
+                "clocks of {zone} showed {times} times of the recording twice, when they went back: a tag whose times go back goes on in \
+                 the second hour"
             ));
         }
         if let Some(zone) = unused_zone {

@@ -53,6 +53,15 @@ fn every_form_gives_the_same_events() {
     is_three_events(PLAIN.replace(',', " , "));
     is_three_events(PLAIN.replace("P1.FT101.PV", "\"P1.FT101.PV\""));
     is_three_events(format!("\u{feff}{PLAIN}"));
+    is_three_events(format!("sep=,\r\n{PLAIN}"));
+    is_three_events(format!("\u{feff}sep=;\ntime;tag;value\n{}", PLAIN.replace(',', ";")));
+    is_three_events(format!("SEP=|\n{}", PLAIN.replace(',', "|")));
+    is_three_events(
+        PLAIN
+            .replace("1700000000.5", "1700000000500000000")
+            .replace("1700000000,", "1700000000000000000,")
+            .replace("1700000001,", "1700000001000000000,"),
+    );
     is_three_events(format!("time,tag,value\n{PLAIN}"));
     is_three_events(format!("\u{feff}\"Time\";\"Tag\";\"Value\"\r\n{}", PLAIN.replace(',', ";")));
     is_three_events(format!("\n\n{}", PLAIN.replace('\n', "\n\n")));
@@ -85,14 +94,18 @@ fn a_tag_may_hold_the_delimiter_in_quotes() {
 
 #[test]
 fn qualities_and_truths_are_read() {
-    let (_, events) = read("0,A,true,bad\n1,A,FALSE,\n2,A,3,17\n3,A,4\n").unwrap();
+    let content = "0,A,true,bad\n1,A,FALSE,\n2,A,3,17\n3,A,4\n";
     let expected = [
         recorded(0, 0, 1.0, 0),
         recorded(0, 1_000, 0.0, 192),
         recorded(0, 2_000, 3.0, 17),
         recorded(0, 3_000, 4.0, 192),
     ];
-    assert_eq!(events, expected);
+    let opc = Reading { quality: Some(Qualities::Opc), ..Reading::default() };
+    assert_eq!(read_as(content, &opc).unwrap().1, expected);
+    // A good one tells that they are numbers of OPC.
+    let (_, events) = read(format!("{content}4,A,5,192\n")).unwrap();
+    assert_eq!(events[..4], expected);
 }
 
 /// A recording that was out of order was offered in bursts: 4,000 of 4,000 rows were written, and its rate was not held.
@@ -157,7 +170,7 @@ fn what_spreadsheets_and_historians_write_is_read() {
             .replace("1700000000,", "2023-11-14#23:13:20,")
             .replace("1700000001,", "2023-11-14#23:13:21,")
             .replace('#', separator);
-        let reading = Reading { columns: None, time_zone: Some("+01:00".parse().unwrap()) };
+        let reading = Reading { time_zone: Some("+01:00".parse().unwrap()), ..Reading::default() };
         let (recording, events) = read_as(&local, &reading).unwrap();
         assert_eq!(events, read(PLAIN).unwrap().1);
         assert_eq!(recording.first_us(), 1_700_000_000_000_000);
@@ -180,7 +193,8 @@ fn decimal_commas_are_told_and_not_mixed_with_points() {
 
 #[test]
 fn columns_are_those_that_are_named() {
-    let as_columns = |columns: &str| Reading { columns: Some(columns.parse().unwrap()), time_zone: None };
+    let as_columns =
+        |columns: &str| Reading { columns: Some(columns.parse().unwrap()), ..Reading::default() };
     let content = "id,what,when,how much,how good\n7,A,0,1.5,bad\n8,B,1,2,good\n";
     let expected = [recorded(0, 0, 1.5, 0), recorded(1, 1_000, 2.0, 192)];
     for columns in [
@@ -199,12 +213,12 @@ fn columns_are_those_that_are_named() {
 
 #[test]
 fn times_of_a_zone_are_told_where_clocks_were_changed() {
-    let reading = Reading { columns: None, time_zone: Some("Europe/Berlin".parse().unwrap()) };
+    let reading = Reading { time_zone: Some("Europe/Berlin".parse().unwrap()), ..Reading::default() };
     let content = "2025-10-26 01:59:59,A,1\n2025-10-26 02:50:00,A,2\n2025-10-26 02:10:00,A,3\n2025-10-26 02:30:00,A,4\n2025-10-26 03:00:00,A,5\n";
     let (recording, events) = read_as(content, &reading).unwrap();
     let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
     assert_eq!(offsets_s, [0, 3_001, 4_201, 5_401, 7_201]);
-    insta::assert_snapshot!(recording.notes().join("\n"), @r"clocks of Europe/Berlin showed 3 times of the recording twice, when they went back: each was taken as the one nearer to the event before");
+    insta::assert_snapshot!(recording.notes().join("\n"), @r"clocks of Europe/Berlin showed 3 times of the recording twice, when they went back: a tag whose times go back goes on in the second hour");
     insta::assert_snapshot!(message_as("2025-03-30 01:59:59,A,1\n2025-03-30 02:00:00,A,1\n", &reading), @"the recording plant.csv has 1 mistake: line 2: `2025-03-30 02:00:00`: clocks of Europe/Berlin went forward over this time and never showed it: give the zone that these times are of, such as workload.historian.time_zone UTC");
     let (recording, _) = read_as(PLAIN, &reading).unwrap();
     insta::assert_snapshot!(recording.notes().join("\n"), @"times of the recording tell their zone themselves: Europe/Berlin was not needed");
@@ -221,11 +235,107 @@ fn message_as(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     error.replace(file.path().to_str().unwrap(), "plant.csv").replace(['\u{2063}', '‹', '›'], "")
 }
 
+fn reading(time_format: &str, zone: &str) -> Reading {
+    let time_zone = (!zone.is_empty()).then(|| zone.parse().unwrap());
+    Reading { time_zone, time_format: Some(time_format.parse().unwrap()), ..Reading::default() }
+}
+
+/// Days of a spreadsheet were taken for seconds since 1970: two events an hour apart were replayed 42 ms apart, without a word.
+#[test]
+fn times_of_other_programs_are_refused_with_their_readings_or_read_as_told() {
+    let excel = "time;tag;value\n46174,25;A;1,5\n46174,2916666667;A;1,6\n46174,3333333333;A;1,7\n";
+    insta::assert_snapshot!(message(excel), @"line 2 of the recording plant.csv has `46174,25`: it is 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with workload.historian.time_format unix-s or workload.historian.time_format excel");
+    let (recording, events) = read_as(excel, &reading("excel", "UTC")).unwrap();
+    assert_eq!(recording.first_us(), 1_780_293_600_000_000);
+    let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
+    assert_eq!(offsets_s, [0, 3_600, 7_200]);
+    insta::assert_snapshot!(message_as(excel, &reading("excel", "")), @"the recording plant.csv has local times, such as `46174,25` in line 2: say of which zone they are with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
+    insta::assert_snapshot!(message_as("time;tag;value\n46174,25;A;1,5\nsoon;A;1\n", &reading("excel", "UTC")), @"the recording plant.csv has 1 mistake: line 3: `soon`: give a time as workload.historian.time_format excel says");
+
+    let day_first = "01.05.2026 08:00:00,123;A;1,5\n01.05.2026 08:00:01;A;1\n";
+    insta::assert_snapshot!(message(day_first), @"line 1 of the recording plant.csv has `01.05.2026 08:00:00,123`: it is 2026-05-01 08:00:00.123 as day, month, year, or 2026-01-05 08:00:00.123 as month, day, year; say which with workload.historian.time_format '%d.%m.%Y %H:%M:%S%.f' or workload.historian.time_format '%m.%d.%Y %H:%M:%S%.f'");
+    let (recording, events) = read_as(day_first, &reading("%d.%m.%Y %H:%M:%S%.f", "+02:00")).unwrap();
+    assert_eq!((recording.first_us(), events[1].offset_ns), (1_777_615_200_123_000, 877_000_000));
+    let (recording, _) = read_as(day_first, &reading("%m.%d.%Y %H:%M:%S%.f", "+02:00")).unwrap();
+    assert_eq!(recording.first_us(), 1_767_592_800_123_000);
+
+    for (name, time) in
+        [("filetime", "134247672000000000"), ("%Y%m%d%H%M%S", "20260601060000"), ("wincc", "46174250000")]
+    {
+        let content = format!("{time},A,1\n");
+        assert!(message(&content).contains(&format!("time_format {name}")), "{}", message(&content));
+        let zone = if name == "filetime" { "" } else { "UTC" };
+        assert_eq!(
+            read_as(&content, &reading(name, zone)).unwrap().0.first_us(),
+            1_780_293_600_000_000,
+            "{name}"
+        );
+    }
+}
+
+/// 1 for valid was taken for OPC's 1, which is bad.
+#[test]
+fn flags_of_validity_are_not_taken_for_opc() {
+    let flags = "0,A,1,1\n1,A,2,0\n";
+    insta::assert_snapshot!(message(flags), @"line 1 of the recording plant.csv has `1`: it is bad by the numbers of OPC DA, or good as a flag, or bad as the number of an error, or good as a status code of OPC UA, and no line has a number from 192 on, which is good by OPC DA; say which with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
+    let as_meant = |quality| {
+        let reading = Reading { quality: Some(quality), ..Reading::default() };
+        read_as(flags, &reading).unwrap().1.iter().map(|event| event.quality).collect::<Vec<_>>()
+    };
+    assert_eq!(as_meant(Qualities::Flag), [192, 0]);
+    assert_eq!(as_meant(Qualities::Opc), [1, 0]);
+    assert_eq!(as_meant(Qualities::OpcUa), [192, 192]);
+    assert_eq!(as_meant(Qualities::Error), [0, 192]);
+    insta::assert_snapshot!(message("0,A,1,192\n1,A,2,valid\n"), @"the recording plant.csv has 1 mistake: line 2: `valid`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; say what numbers and flags of other programs mean with workload.historian.quality");
+}
+
+#[test]
+fn a_log_of_wincc_is_read_once_its_user_says_what_it_is() {
+    let content = "\"VarName\";\"TimeString\";\"VarValue\";\"Validity\";\"Time_ms\"\r\n\
+                   \"Pump\";\"01.05.2026 08:00:00\";12,5;1;46143333333,33\r\n\
+                   \"$RT_OFF$\";\"01.05.2026 08:00:01\";0;2;46143333344,91\r\n\
+                   \"Pump\";\"01.05.2026 08:00:02\";12,75;0;46143333356,48\r\n\
+                   \"$RT_COUNT$\";3\r\n";
+    assert!(message(content).contains("day, month, year"), "{}", message(content));
+    let mut as_meant = reading("%d.%m.%Y %H:%M:%S", "UTC");
+    insta::assert_snapshot!(message_as(content, &as_meant), @"line 3 of the recording plant.csv has `$RT_OFF$`: it is a mark of WinCC in the log, or a tag of this name; say which with workload.historian.marks skip or workload.historian.marks keep");
+    as_meant.marks = Some(Marks::Skip);
+    insta::assert_snapshot!(message_as(content, &as_meant), @"line 2 of the recording plant.csv has `1`: it is bad by the numbers of OPC DA, or good as a flag, or bad as the number of an error, or good as a status code of OPC UA, and no line has a number from 192 on, which is good by OPC DA; say which with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
+    as_meant.quality = Some(Qualities::Flag);
+    let (recording, events) = read_as(content, &as_meant).unwrap();
+    assert_eq!(recording.tags(), ["Pump"]);
+    assert_eq!(events, [recorded(0, 0, 12.5, 192), recorded(0, 2_000, 12.75, 0)]);
+    insta::assert_snapshot!(recording.notes().join("\n"), @r"
+    2 lines are marks of WinCC and were skipped, the first is line 3 of the recording
+    commas in values of the recording are decimal commas, the first is in line 2
+    ");
+    let kept = Reading { marks: Some(Marks::Keep), ..Reading::default() };
+    assert_eq!(read_as("0,$A$,1\n", &kept).unwrap().0.tags(), ["$A$"]);
+    assert_eq!(read("0,$a b$,1\n").unwrap().0.tags(), ["$a b$"], "no mark");
+}
+
+/// The second hour of each tag was laid onto its first, and 80 minutes without an event followed.
+#[test]
+fn the_hour_that_clocks_show_twice_is_told_by_each_tag() {
+    let times = ["01:50", "02:10", "02:40", "02:10", "02:40", "03:10"];
+    let lines = |tag: &str| times.map(|time| format!("2026-10-25 {time}:00,{tag},1\n")).concat();
+    let reading = Reading { time_zone: Some("Europe/Berlin".parse().unwrap()), ..Reading::default() };
+    let content = lines("A") + &lines("B");
+    let (_, mut events) = read_as(&content, &reading).unwrap();
+    events.sort_by_key(|event| (event.tag, event.offset_ns));
+    let minutes: Vec<u64> = events.iter().map(|event| event.offset_ns / 60_000_000_000).collect();
+    let right = [0, 20, 50, 80, 110, 140];
+    assert_eq!(minutes, [right, right].concat());
+    let (_, events) = read_as(lines("A"), &reading).unwrap();
+    assert_eq!(events.iter().map(|event| event.offset_ns / 60_000_000_000).collect::<Vec<_>>(), right);
+    insta::assert_snapshot!(message_as(lines("A").replace("02:40:00,A,1\n2026-10-25 03:10", "03:10:00,A,1\n2026-10-25 02:05"), &reading), @"the recording plant.csv has 1 mistake: line 6: `2026-10-25 02:05:00`: clocks of Europe/Berlin showed this time twice, and the lines before do not tell which is meant: give times in UTC or with an offset, or sort the lines of each tag by time");
+}
+
 #[test]
 fn mistakes_are_told_with_line_text_and_remedy() {
     let content =
         "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: give a number with a decimal point, true or false, or nothing; with a decimal comma, separate fields by ; or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; and 1 more");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: give a number with a decimal point, true or false, or nothing; with a decimal comma, separate fields by ; or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; say what numbers and flags of other programs mean with workload.historian.quality; and 1 more");
 }
 
 #[test]
@@ -277,7 +387,7 @@ fn a_pipe_is_no_recording() {
 
 #[test]
 fn a_first_line_with_a_wrong_time_and_a_value_is_no_header() {
-    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"the recording plant.csv has 1 mistake: line 1: `01.03.2026 07:00`: give a time as 2026-03-01T07:00:00Z or 2026-03-01 07:00:00, or as seconds, milliseconds or microseconds since 1970");
+    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"line 1 of the recording plant.csv has `01.03.2026 07:00`: it is 2026-03-01 07:00:00 as day, month, year, or 2026-01-03 07:00:00 as month, day, year; say which with workload.historian.time_format '%d.%m.%Y %H:%M' or workload.historian.time_format '%m.%d.%Y %H:%M'");
 }
 
 #[test]
@@ -293,8 +403,8 @@ fn a_recording_without_events_says_so() {
 
 #[test]
 fn other_encodings_and_endless_quotes_are_told() {
-    insta::assert_snapshot!(message([0xff, 0xfe, b't', 0]), @"cannot read the recording plant.csv: it is UTF-16: save it as CSV in UTF-8");
-    insta::assert_snapshot!(message(b"1,K\xfchler,1\n"), @"the recording plant.csv has 1 mistake: line 1: `K�hler`: save the file as UTF-8");
+    insta::assert_snapshot!(message([0xff, 0xfe, b't', 0]), @"cannot read the recording plant.csv: it is UTF-16 text. Save it as UTF-8, or convert it with `iconv -f UTF-16 -t UTF-8`");
+    insta::assert_snapshot!(message(b"1,K\xfchler,1\n"), @"line 1 of the recording plant.csv has `Kühler`: it is Latin-1 or Windows-1252, not UTF-8; convert the file with `iconv -f WINDOWS-1252 -t UTF-8`");
     let endless = format!("1,A,1\n2,\"A,1\n{}", "3,A,1\n".repeat(400_000));
     insta::assert_snapshot!(message(endless), @"cannot read the recording plant.csv: it has a line of more than 1 MiB: close the quotes of each field");
 }
@@ -347,7 +457,8 @@ proptest! {
             let time = jiff::Timestamp::from_microsecond(*us as i64).unwrap();
             format!("{time},TAG{tag},{value},{quality}\n")
         };
-        let (recording, read) = read(events.iter().map(line).collect::<String>()).unwrap();
+        let opc = Reading { quality: Some(Qualities::Opc), ..Reading::default() };
+        let (recording, read) = read_as(events.iter().map(line).collect::<String>(), &opc).unwrap();
         prop_assert_eq!(read.len(), events.len());
         let mut sorted = events.clone();
         sorted.sort_by_key(|(us, ..)| *us);
@@ -377,7 +488,7 @@ proptest! {
             format!("{value}{delimiter}x{delimiter}TAG{tag}{delimiter}{time}\n")
         }).collect();
         let header = format!("Wert{delimiter}?{delimiter}Tag{delimiter}Zeit\n");
-        let reading = Reading { columns: None, time_zone: Some("UTC".parse().unwrap()) };
+        let reading = Reading { time_zone: Some("UTC".parse().unwrap()), ..Reading::default() };
         let (usual, other) = (read(usual).unwrap(), read_as(header + &other, &reading).unwrap());
         prop_assert_eq!(usual.1, other.1);
         prop_assert_eq!(usual.0.tags(), other.0.tags());

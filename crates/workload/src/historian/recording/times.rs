@@ -1,13 +1,17 @@
-//! Times of a recording: with an offset, as numbers since 1970, or local ones of a zone that the user gives.
+//! Times of a recording: with an offset, as numbers since some moment, or local ones of a zone that the user gives.
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
+use jiff::tz::Offset;
 
+use super::time_format::{self, MICROSECONDS, MILLISECONDS, NANOSECONDS, Numbers, SECONDS};
 use super::zone::{Instant, Zone};
 
-/// Numbers from here on are milliseconds or microseconds. As seconds they would be the years 5138 and 3170843.
+/// Numbers from here on are milliseconds, microseconds or nanoseconds. As seconds they would be the years 5138, 3170843 and later.
 const MILLISECONDS_FROM: u64 = 100_000_000_000;
 const MICROSECONDS_FROM: u64 = 100_000_000_000_000;
+const NANOSECONDS_FROM: u64 = 100_000_000_000_000_000;
 
 /// How a file writes its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +19,20 @@ pub(super) enum TimeForm {
     Rfc3339,
     /// Without an offset.
     Local,
-    /// A number since 1970, in units of so many nanoseconds.
-    Unix {
-        unit_ns: u64,
-    },
+    Number(Numbers),
+    /// As a pattern says that the user gives.
+    Pattern,
+}
+
+impl TimeForm {
+    /// Whether it can show the clocks of a zone.
+    pub(super) fn is_local(self) -> bool {
+        match self {
+            Self::Local | Self::Pattern => true,
+            Self::Number(numbers) => numbers.is_local,
+            Self::Rfc3339 => false,
+        }
+    }
 }
 
 /// What reading a time depends on besides its text.
@@ -28,17 +42,16 @@ pub(super) struct Clocks<'a> {
     pub(super) zone: Option<&'a Zone>,
     /// Whether a number may have a decimal comma.
     pub(super) comma: bool,
-    /// Time of the event before, in nanoseconds since 1970.
-    pub(super) previous_ns: Option<i64>,
+    /// The pattern of [`TimeForm::Pattern`].
+    pub(super) pattern: Option<&'a str>,
 }
 
-/// A time that was understood.
+/// A time that was understood, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Time {
-    /// Since 1970.
-    pub(super) ns: i64,
-    /// Whether clocks showed it twice, so that the event before had to decide.
-    pub(super) is_twice: bool,
+pub(super) enum Time {
+    Once(i64),
+    /// Clocks went back and showed it at both moments.
+    Twice([i64; 2]),
 }
 
 /// Why a time was not understood.
@@ -59,14 +72,7 @@ static PARSER: DateTimeParser = DateTimeParser::new();
 /// The form that a time has, by itself.
 pub(super) fn form_of(time: &[u8], comma: bool) -> Option<TimeForm> {
     if let Some((whole, _)) = decimal(time, comma) {
-        let unit_ns = if whole < MILLISECONDS_FROM {
-            1_000_000_000
-        } else if whole < MICROSECONDS_FROM {
-            1_000_000
-        } else {
-            1_000
-        };
-        return Some(TimeForm::Unix { unit_ns });
+        return Some(number_form(whole));
     }
     if PARSER.parse_timestamp(time).is_ok() {
         return Some(TimeForm::Rfc3339);
@@ -74,35 +80,51 @@ pub(super) fn form_of(time: &[u8], comma: bool) -> Option<TimeForm> {
     local(time).map(|_| TimeForm::Local)
 }
 
+/// The form of a number since 1970, by its size.
+pub(super) fn number_form(whole: u64) -> TimeForm {
+    TimeForm::Number(match whole {
+        ..MILLISECONDS_FROM => SECONDS,
+        ..MICROSECONDS_FROM => MILLISECONDS,
+        ..NANOSECONDS_FROM => MICROSECONDS,
+        _ => NANOSECONDS,
+    })
+}
+
 /// Reads a time of this form.
 pub(super) fn parse(time: &[u8], form: TimeForm, clocks: Clocks<'_>) -> Result<Time, NoTime> {
-    let once =
-        |ns: i128| i64::try_from(ns).map(|ns| Time { ns, is_twice: false }).map_err(|_| NoTime::Beyond);
     match form {
         TimeForm::Rfc3339 => once(PARSER.parse_timestamp(time).map_err(|_| NoTime::Form)?.as_nanosecond()),
-        TimeForm::Unix { unit_ns } => {
+        TimeForm::Number(numbers) => {
             let (whole, fraction_e9) = decimal(time, clocks.comma).ok_or(NoTime::Form)?;
-            let fraction_ns = u64::from(fraction_e9) * unit_ns / 1_000_000_000;
-            once(i128::from(whole) * i128::from(unit_ns) + i128::from(fraction_ns))
+            let ns = numbers.ns(whole, fraction_e9);
+            if !numbers.is_local {
+                return once(ns);
+            }
+            let shown = Timestamp::from_nanosecond(ns).map_err(|_| NoTime::Beyond)?;
+            of_zone(Offset::UTC.to_datetime(shown), clocks)
         }
-        TimeForm::Local => {
-            let local = local(time).ok_or(NoTime::Form)?;
-            match clocks.zone.ok_or(NoTime::NoZone)?.instant(local).ok_or(NoTime::Beyond)? {
-                Instant::One(ns) => once(ns),
-                Instant::Twice(both_ns) => {
-                    let nearer = once(nearer(both_ns, clocks.previous_ns))?;
-                    Ok(Time { is_twice: true, ..nearer })
-                }
-                Instant::Never => Err(NoTime::Skipped),
+        TimeForm::Local => of_zone(local(time).ok_or(NoTime::Form)?, clocks),
+        TimeForm::Pattern => {
+            match time_format::by_pattern(clocks.pattern.unwrap_or_default(), time).ok_or(NoTime::Form)? {
+                Ok(ns) => once(ns),
+                Err(local) => of_zone(local, clocks),
             }
         }
     }
 }
 
-/// Of two moments that clocks showed alike, the one that is nearer to the event before; the first without one.
-fn nearer([first_ns, second_ns]: [i128; 2], previous_ns: Option<i64>) -> i128 {
-    let Some(previous_ns) = previous_ns.map(i128::from) else { return first_ns };
-    if second_ns.abs_diff(previous_ns) < first_ns.abs_diff(previous_ns) { second_ns } else { first_ns }
+fn once(ns: i128) -> Result<Time, NoTime> {
+    i64::try_from(ns).map(Time::Once).map_err(|_| NoTime::Beyond)
+}
+
+/// What clocks of the zone showed.
+fn of_zone(local: DateTime, clocks: Clocks<'_>) -> Result<Time, NoTime> {
+    let stored = |ns: i128| i64::try_from(ns).map_err(|_| NoTime::Beyond);
+    match clocks.zone.ok_or(NoTime::NoZone)?.instant(local).ok_or(NoTime::Beyond)? {
+        Instant::One(ns) => once(ns),
+        Instant::Twice([first, second]) => Ok(Time::Twice([stored(first)?, stored(second)?])),
+        Instant::Never => Err(NoTime::Skipped),
+    }
 }
 
 /// A date and a time of day without offset, zone or calendar.
@@ -114,7 +136,7 @@ fn local(time: &[u8]) -> Option<DateTime> {
 }
 
 /// A decimal number without sign: its whole part, and its fraction in billionths. Further digits are cut off.
-fn decimal(text: &[u8], comma: bool) -> Option<(u64, u32)> {
+pub(super) fn decimal(text: &[u8], comma: bool) -> Option<(u64, u32)> {
     let is_mark = |byte: &u8| *byte == b'.' || (comma && *byte == b',');
     let (whole, fraction) = match text.iter().position(is_mark) {
         Some(mark) => (&text[..mark], &text[mark + 1..]),
@@ -136,25 +158,29 @@ mod tests {
 
     use super::*;
 
-    const SECONDS: TimeForm = TimeForm::Unix { unit_ns: 1_000_000_000 };
-    const NOWHERE: Clocks<'static> = Clocks { zone: None, comma: false, previous_ns: None };
+    const IN_SECONDS: TimeForm = TimeForm::Number(SECONDS);
+    const NOWHERE: Clocks<'static> = Clocks { zone: None, comma: false, pattern: None };
 
     fn ns(time: &str, clocks: Clocks<'_>) -> Result<i64, NoTime> {
         let form = form_of(time.as_bytes(), clocks.comma).ok_or(NoTime::Form)?;
-        parse(time.as_bytes(), form, clocks).map(|time| time.ns)
+        match parse(time.as_bytes(), form, clocks)? {
+            Time::Once(ns) => Ok(ns),
+            Time::Twice(both) => panic!("{both:?}"),
+        }
     }
 
     #[test]
     fn unit_of_a_number_follows_from_its_size() {
-        for (time, unit_ns, expected_ns) in [
-            ("0", 1_000_000_000, 0),
-            ("1700000000", 1_000_000_000, 1_700_000_000_000_000_000),
-            ("1700000000.25", 1_000_000_000, 1_700_000_000_250_000_000),
-            ("1700000000123", 1_000_000, 1_700_000_000_123_000_000),
-            ("1700000000123.5", 1_000_000, 1_700_000_000_123_500_000),
-            ("1700000000123456", 1_000, 1_700_000_000_123_456_000),
+        for (time, numbers, expected_ns) in [
+            ("0", SECONDS, 0),
+            ("1700000000", SECONDS, 1_700_000_000_000_000_000),
+            ("1700000000.25", SECONDS, 1_700_000_000_250_000_000),
+            ("1700000000123", MILLISECONDS, 1_700_000_000_123_000_000),
+            ("1700000000123.5", MILLISECONDS, 1_700_000_000_123_500_000),
+            ("1700000000123456", MICROSECONDS, 1_700_000_000_123_456_000),
+            ("1700000000123456789", NANOSECONDS, 1_700_000_000_123_456_789),
         ] {
-            assert_eq!(form_of(time.as_bytes(), false), Some(TimeForm::Unix { unit_ns }), "{time}");
+            assert_eq!(form_of(time.as_bytes(), false), Some(TimeForm::Number(numbers)), "{time}");
             assert_eq!(ns(time, NOWHERE), Ok(expected_ns), "{time}");
         }
         assert_eq!(ns("1700000000,25", Clocks { comma: true, ..NOWHERE }), Ok(1_700_000_000_250_000_000));
@@ -190,26 +216,16 @@ mod tests {
 
     /// Clocks of Berlin went back from 03:00 to 02:00 at 01:00 UTC on 2025-10-26, and forward from 02:00 on 2025-03-30.
     #[test]
-    fn an_hour_that_clocks_show_twice_goes_on_from_the_event_before() {
+    fn an_hour_that_clocks_show_twice_is_two_moments() {
         let Ok(zone) = "Europe/Berlin".parse::<Zone>() else { panic!("this test needs tzdata") };
-        let second_ns = 1_000_000_000;
-        let at = |time: &str, previous_ns| {
-            parse(time.as_bytes(), TimeForm::Local, Clocks { zone: Some(&zone), comma: false, previous_ns })
-        };
+        let at =
+            |time: &str| parse(time.as_bytes(), TimeForm::Local, Clocks { zone: Some(&zone), ..NOWHERE });
         let ns_of = |time: &str| ns(time, NOWHERE).unwrap();
-        let first = at("2025-10-26 02:59:59", None).unwrap();
-        assert_eq!(first, Time { ns: ns_of("2025-10-26T00:59:59Z"), is_twice: true });
-        let second = at("2025-10-26 02:00:00", Some(first.ns)).unwrap();
-        assert_eq!(second.ns, first.ns + second_ns);
-        assert_eq!(at("2025-10-26 02:00:01", Some(second.ns)).unwrap().ns, second.ns + second_ns);
-        // One that comes a little late is not moved by an hour.
-        assert_eq!(at("2025-10-26 02:59:58", Some(first.ns)).unwrap().ns, first.ns - second_ns);
-        assert_eq!(
-            at("2025-10-26 03:00:00", Some(first.ns)),
-            Ok(Time { ns: ns_of("2025-10-26T02:00:00Z"), is_twice: false })
-        );
-        assert_eq!(at("2025-03-30 02:30:00", None), Err(NoTime::Skipped));
-        assert_eq!(at("2025-03-30 03:00:00", None).unwrap().ns, ns_of("2025-03-30T01:00:00Z"));
+        let both = [ns_of("2025-10-26T00:30:00Z"), ns_of("2025-10-26T01:30:00Z")];
+        assert_eq!(at("2025-10-26 02:30:00"), Ok(Time::Twice(both)));
+        assert_eq!(at("2025-10-26 03:00:00"), Ok(Time::Once(ns_of("2025-10-26T02:00:00Z"))));
+        assert_eq!(at("2025-03-30 02:30:00"), Err(NoTime::Skipped));
+        assert_eq!(at("2025-03-30 03:00:00"), Ok(Time::Once(ns_of("2025-03-30T01:00:00Z"))));
     }
 
     #[test]
@@ -219,7 +235,7 @@ mod tests {
         }
         let zone: Zone = "UTC".parse().unwrap();
         assert_eq!(ns("9999-01-01 00:00:00", Clocks { zone: Some(&zone), ..NOWHERE }), Err(NoTime::Beyond));
-        assert_eq!(parse(b"99999999999", SECONDS, NOWHERE), Err(NoTime::Beyond));
+        assert_eq!(parse(b"99999999999", IN_SECONDS, NOWHERE), Err(NoTime::Beyond));
     }
 
     proptest! {
@@ -227,7 +243,7 @@ mod tests {
         fn a_number_is_read_to_the_nanosecond(seconds in 0..9_000_000_000_u64, ns in 0..1_000_000_000_u32) {
             let text = format!("{seconds}.{ns:09}");
             let expected = seconds as i64 * 1_000_000_000 + i64::from(ns);
-            prop_assert_eq!(parse(text.as_bytes(), SECONDS, NOWHERE).map(|time| time.ns), Ok(expected));
+            prop_assert_eq!(parse(text.as_bytes(), IN_SECONDS, NOWHERE), Ok(Time::Once(expected)));
         }
 
         #[test]

@@ -93,8 +93,8 @@ impl Log {
         given: Option<LogFormat>,
         only_database: Option<&str>,
     ) -> Result<Self, String> {
-        if begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff") {
-            return Err("is UTF-16: write it as UTF-8 (`sqlcmd -f o:65001`), or convert it (`iconv -f UTF-16 -t UTF-8`)".to_owned());
+        if let Some(utf16) = given_file::Utf16::of(begin) {
+            return Err(format!("is {utf16}; sqlcmd writes UTF-8 with `-f o:65001`"));
         }
         let text = String::from_utf8_lossy(begin);
         let lines = || text.lines().take(LOOKED_AT_LINES);
