@@ -4,6 +4,7 @@
 //! units. The crate does no I/O, reads no clock and draws no random numbers but from the study's own seed, so
 //! the same record gives the same report, today and with next year's build.
 
+mod background;
 mod bins;
 mod budget;
 mod change;
@@ -54,6 +55,7 @@ mod unit;
 mod verdict;
 mod workloads;
 
+pub use background::BackgroundIo;
 pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
 pub use clusters::lines as loaded_clusters;
 pub use compare::{
@@ -93,7 +95,7 @@ pub use rate::{OfferedRate, RateHeld};
 pub use register::{AwayTimes, Register};
 pub use replicas::Replica;
 pub use report::{Report, Stored};
-pub use reporting::{Reporting, Used};
+pub use reporting::{DeviceReads, Reporting, Used};
 pub use script::{Script, ScriptStatement};
 pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};
