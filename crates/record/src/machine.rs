@@ -58,6 +58,10 @@ pub struct MachineLoad {
     pub pressure_io_share: Option<f64>,
     /// Share of the time in which some task waited for memory.
     pub pressure_memory_share: Option<f64>,
+    /// Bytes per second by which the data that waits in memory to be written became less: the kernel's dirty pages and those under
+    /// way to devices. Negative while it becomes more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_dirty_fall_bytes_per_s: Option<f64>,
 }
 
 /// A block device.
@@ -82,6 +86,9 @@ pub struct DeviceLoad {
     /// Mean time of a write in queue and device, in microseconds; none if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_latency_us: Option<f64>,
+    /// Flushes of its cache per second; none where the kernel does not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes_per_s: Option<f64>,
 }
 
 /// The processes of a database server.
@@ -137,6 +144,12 @@ pub struct GroupLoad {
     /// Writes that it had devices do, a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes_per_s: Option<f64>,
+    /// Bytes that it read from devices, per second; none where the kernel does not count them, and in records of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes that it wrote to devices itself, per second. The first version of groups leaves out what the kernel writes for it later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_bytes_per_s: Option<f64>,
 }
 
 /// What a server told of itself over a session that is no part of the load.
@@ -216,7 +229,7 @@ struct Stored {
 }
 
 /// What the fields of [`MachineLoad`] begin with.
-const OF_MACHINE: [&str; 2] = ["cpu_", "pressure_"];
+const OF_MACHINE: [&str; 3] = ["cpu_", "pressure_", "memory_"];
 
 impl Stored {
     /// The device of format 1. All of its figures were known, or none.

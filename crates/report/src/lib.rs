@@ -5,6 +5,7 @@
 //! the same record gives the same report, today and with next year's build.
 
 mod backlog;
+mod background;
 mod bins;
 mod budget;
 mod change;
@@ -56,6 +57,7 @@ mod verdict;
 mod workloads;
 
 pub use backlog::Backlog;
+pub use background::BackgroundIo;
 pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
 pub use clusters::lines as loaded_clusters;
 pub use compare::{
@@ -95,7 +97,7 @@ pub use rate::{OfferedRate, RateHeld};
 pub use register::{AwayTimes, Register};
 pub use replicas::Replica;
 pub use report::{Report, Stored};
-pub use reporting::{Reporting, Used};
+pub use reporting::{DeviceReads, Reporting, Used};
 pub use script::{Script, ScriptStatement};
 pub use search::{RateRange, Search, SearchedStep};
 pub use stability::{Settled, Stability};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use stats::weighted_mean;
 
+use crate::background::BackgroundIo;
 use crate::faults::{self, Fault};
 use crate::replicas::{self, Replica};
 use crate::servers::Servers;
@@ -44,6 +45,12 @@ pub struct Beside {
     /// Servers on the machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<Part<ServerLoad>>,
+    /// What other programs did on the devices; none where no device was read, or where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_io: Option<BackgroundIo>,
+    /// Why it is not known what they did.
+    #[serde(skip)]
+    pub(crate) background_unknown: Option<&'static str>,
     /// Copies of its databases on other servers, where servers told of any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<Replica>,
@@ -61,7 +68,13 @@ pub struct Beside {
 impl Beside {
     pub(crate) fn of(measured: &MeasuredTrial, during: &[&Resources]) -> Self {
         let devices = devices_of(during);
+        let (background_io, background_unknown) = match BackgroundIo::of(measured, during) {
+            Ok(background) => (background, None),
+            Err(why) => (None, Some(why)),
+        };
         Self {
+            background_io,
+            background_unknown,
             devices: if devices.len() > 1 { devices } else { Vec::new() },
             servers: servers_of(during),
             replicas: replicas::of(&measured.resources),
@@ -167,6 +180,7 @@ pub(crate) fn devices_of(during: &[&Resources]) -> Vec<Part<DeviceLoad>> {
                 // A mean of means: of seconds with more reads no more than of others.
                 read_latency_us: some(|load| load.read_latency_us),
                 write_latency_us: some(|load| load.write_latency_us),
+                flushes_per_s: some(|load| load.flushes_per_s),
             },
         })
     };

@@ -5,7 +5,7 @@ use record::{Resources, Setup};
 use crate::machine::servers_of;
 
 /// Engines of databases that run in threads of this program.
-const IN_PROCESS: [&str; 3] = ["sqlite", "duckdb", "fake"];
+pub(crate) const IN_PROCESS: [&str; 3] = ["sqlite", "duckdb", "fake"];
 
 /// What is known of the servers of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]

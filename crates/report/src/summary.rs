@@ -472,6 +472,9 @@ fn limited_by(report: &Report) -> String {
     if let Some(verdict) = report.verdicts.iter().find(is_generator) {
         return format!("the load generator: {}", gist(&verdict.sentence));
     }
+    if let Some(background) = limit::background(report.trials.iter()) {
+        return background;
+    }
     let behind = report.trials.iter().find_map(|trial| {
         let rate = trial.offered_rate.filter(|rate| !rate.held && rate.was_behind())?;
         Some(format!("the target: {}", (trial.shown().words().all_in_flight)(rate.slots)))

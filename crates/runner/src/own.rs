@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use record::{OwnLoad, Resources};
 
-use crate::process::moved_bytes;
+use crate::process::Moved;
 use crate::resources::Counted;
 use crate::run_queue::Waited;
 use crate::sampling::Sampler;
@@ -26,7 +26,7 @@ pub(crate) struct Own {
 struct Counters {
     waited: Option<Waited>,
     throttled_s: Option<f64>,
-    moved_bytes: Option<[u64; 2]>,
+    moved: Option<Moved>,
 }
 
 impl Own {
@@ -53,12 +53,11 @@ impl Sampler for Own {
             Counters {
                 waited: Waited::of(proc, own),
                 throttled_s: throttled.and_then(|text| throttled_s(&text)),
-                moved_bytes: moved_bytes(proc, own),
+                moved: Moved::of(proc, own),
             }
         })?;
-        let moved = |kind: usize| {
-            Some(now.moved_bytes?[kind].saturating_sub(before.moved_bytes?[kind]) as f64 / length_s)
-        };
+        let moved = now.moved.zip(before.moved).map(|(now, before)| now.since(before));
+        let per_s = |bytes: u64| bytes as f64 / length_s;
         let throttled = now.throttled_s.zip(before.throttled_s);
         let own = OwnLoad {
             cpu_wait_threads: now
@@ -67,8 +66,8 @@ impl Sampler for Own {
                 .zip(before.waited.as_ref())
                 .map(|(now, before)| now.since(before, length_s)),
             throttled_cores: throttled.map(|(now, before)| (now - before).max(0.0) / length_s),
-            read_bytes_per_s: moved(0),
-            write_bytes_per_s: moved(1),
+            read_bytes_per_s: moved.map(|moved| per_s(moved.read_bytes)),
+            write_bytes_per_s: moved.map(|moved| per_s(moved.dirtied_bytes)),
         };
         let is_empty = own == OwnLoad::default();
         (!is_empty).then(|| Resources { end_s: at_s, length_s, own: Some(own), ..Resources::default() })

@@ -39,11 +39,48 @@ impl Stat {
     }
 }
 
-/// Bytes that a process had read from and written to storage, and its ended children did.
-pub(crate) fn moved_bytes(proc: &Path, pid: u32) -> Option<[u64; 2]> {
-    let text = record(&of(proc, pid, "io"))?;
-    let bytes = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
-    Some([bytes("read_bytes:")?, bytes("write_bytes:")?])
+/// What a process moved to and from storage, and its ended children did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// Bytes read from storage.
+    pub(crate) read_bytes: u64,
+    /// Bytes of memory that are to be written to storage because of it. Of a file in the page cache the kernel counts a whole folio for
+    /// a part of it: 295 MB/s of a PostgreSQL that wrote 10.
+    pub(crate) dirtied_bytes: u64,
+    /// The most bytes that its writes can have changed in whole pages; none of what asks the kernel for writes by a ring is in it.
+    pub(crate) called_bytes: u64,
+}
+
+impl Moved {
+    pub(crate) fn of(proc: &Path, pid: u32) -> Option<Self> {
+        let text = record(&of(proc, pid, "io"))?;
+        let number = |name: &str| -> Option<u64> {
+            text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+        };
+        let pages = number("syscw:")?.saturating_mul(rustix::param::page_size() as u64);
+        Some(Self {
+            read_bytes: number("read_bytes:")?,
+            dirtied_bytes: number("write_bytes:")?,
+            called_bytes: number("wchar:")?.saturating_add(pages),
+        })
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes + other.read_bytes,
+            dirtied_bytes: self.dirtied_bytes + other.dirtied_bytes,
+            called_bytes: self.called_bytes + other.called_bytes,
+        }
+    }
+
+    /// What was moved since an earlier reading.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            dirtied_bytes: self.dirtied_bytes.saturating_sub(before.dirtied_bytes),
+            called_bytes: self.called_bytes.saturating_sub(before.called_bytes),
+        }
+    }
 }
 
 /// Memory of a process alone, and what it maps of files and shares with others, in bytes.
@@ -89,6 +126,6 @@ mod tests {
         assert!(near(shared, kib("RssFile:") + kib("RssShmem:")), "{shared}: {status}");
         let stat = std::thread::spawn(move || Stat::of(proc, own)).join().unwrap();
         assert!(stat.unwrap().threads >= 2, "it was read by a second one");
-        assert!(moved_bytes(proc, own).is_some());
+        assert!(Moved::of(proc, own).is_some());
     }
 }

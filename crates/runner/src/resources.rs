@@ -121,6 +121,7 @@ struct Counters {
     pressure_cpu_us: Option<u64>,
     pressure_io_us: Option<u64>,
     pressure_memory_us: Option<u64>,
+    dirty_bytes: Option<u64>,
 }
 
 impl Counters {
@@ -132,6 +133,7 @@ impl Counters {
             pressure_cpu_us: parse_pressure(&text("/proc/pressure/cpu")),
             pressure_io_us: parse_pressure(&text("/proc/pressure/io")),
             pressure_memory_us: parse_pressure(&text("/proc/pressure/memory")),
+            dirty_bytes: parse_dirty(&text("/proc/meminfo")),
         }
     }
 }
@@ -160,6 +162,10 @@ fn difference(before: &Counters, now: &Counters, length_s: f64) -> MachineLoad {
         pressure_cpu_share: pressure(before.pressure_cpu_us, now.pressure_cpu_us),
         pressure_io_share: pressure(before.pressure_io_us, now.pressure_io_us),
         pressure_memory_share: pressure(before.pressure_memory_us, now.pressure_memory_us),
+        memory_dirty_fall_bytes_per_s: before
+            .dirty_bytes
+            .zip(now.dirty_bytes)
+            .map(|(before, now)| (before as f64 - now as f64) / length_s),
     }
 }
 
@@ -178,6 +184,15 @@ fn parse_pressure(text: &str) -> Option<u64> {
     some.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?.parse().ok()
 }
 
+/// Bytes that programs changed in memory and that no device has yet, by `/proc/meminfo`.
+fn parse_dirty(text: &str) -> Option<u64> {
+    let kib = |name: &str| {
+        let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+        rest.trim().trim_end_matches(" kB").parse::<u64>().ok()
+    };
+    Some((kib("Dirty:")? + kib("Writeback:")?) * 1024)
+}
+
 /// Counters of a block device, or a difference of such.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct DeviceCounters {
@@ -193,6 +208,8 @@ struct DeviceCounters {
     busy_ms: u64,
     /// Milliseconds that all requests together spent in the queue and in the device.
     queue_ms: u64,
+    /// Flushes of its cache; none of a kernel before 5.5.
+    flushes: Option<u64>,
 }
 
 impl DeviceCounters {
@@ -206,6 +223,7 @@ impl DeviceCounters {
             write_ms: self.write_ms.saturating_sub(before.write_ms),
             busy_ms: self.busy_ms.saturating_sub(before.busy_ms),
             queue_ms: self.queue_ms.saturating_sub(before.queue_ms),
+            flushes: self.flushes.zip(before.flushes).map(|(now, before)| now.saturating_sub(before)),
         }
     }
 
@@ -222,6 +240,7 @@ impl DeviceCounters {
             busy_share: Some(rate(self.busy_ms as f64 / 1e3).min(1.0)),
             read_latency_us: mean_us(self.read_ms, self.reads),
             write_latency_us: mean_us(self.write_ms, self.writes),
+            flushes_per_s: self.flushes.map(|flushes| rate(flushes as f64)),
         }
     }
 }
@@ -242,6 +261,8 @@ fn parse_diskstats(text: &str, device: &str) -> Option<DeviceCounters> {
         write_ms: *fields.get(7)?,
         busy_ms: *fields.get(9)?,
         queue_ms: *fields.get(10)?,
+        // Before it four figures of discards.
+        flushes: fields.get(15).copied(),
     })
 }
 
@@ -331,6 +352,18 @@ ctxt 99";
     }
 
     #[test]
+    fn what_waits_in_memory_to_be_written_falls_and_rises() {
+        let text =
+            "MemTotal: 9 kB\nDirty:              3000 kB\nWriteback:           96 kB\nWritebackTmp: 7 kB\n";
+        assert_eq!(parse_dirty(text), Some(3096 * 1024));
+        assert_eq!(parse_dirty("Dirty: 5 kB\n"), None);
+        let at = |dirty_bytes| Counters { dirty_bytes, ..Counters::default() };
+        let fall = |before, now| difference(&at(before), &at(now), 2.0).memory_dirty_fall_bytes_per_s;
+        assert_eq!((fall(Some(5_000), Some(1_000)), fall(Some(1_000), Some(5_000))), (Some(2e3), Some(-2e3)));
+        assert_eq!(fall(None, Some(1)), None);
+    }
+
+    #[test]
     fn the_device_is_found_by_its_whole_name() {
         let device = DeviceCounters {
             reads: 48_546,
@@ -341,9 +374,11 @@ ctxt 99";
             write_ms: 17_935,
             busy_ms: 23_020,
             queue_ms: 60_619,
+            flushes: Some(4_469),
         };
         assert_eq!(parse_diskstats(DISKSTATS, "vda"), Some(device));
-        assert_eq!(parse_diskstats(DISKSTATS, "vda1").map(|device| device.queue_ms), Some(11));
+        let before_5_5 = parse_diskstats(DISKSTATS, "vda1").unwrap();
+        assert_eq!((before_5_5.queue_ms, before_5_5.flushes), (11, None));
         assert_eq!(parse_diskstats(DISKSTATS, "vd"), None);
         assert_eq!(parse_diskstats("8 0 sda 1 2", "sda"), None);
     }

@@ -171,6 +171,7 @@ fn the_second_version_is_set_as_its_manual_says() {
         memory_most_bytes: Some(99),
         memory_at_limit: 6,
         oom_kills: 2,
+        counts_devices: true,
         devices: [(Device { major: 254, minor: 0 }, device)].into(),
     };
     assert_eq!(group.usage().unwrap(), expected);

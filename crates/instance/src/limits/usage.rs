@@ -22,6 +22,8 @@ pub struct Usage {
     pub memory_at_limit: u64,
     /// Processes that were killed for want of memory.
     pub oom_kills: u64,
+    /// Whether the kernel counts what goes to and from devices.
+    pub counts_devices: bool,
     /// What went to and from each device.
     pub devices: BTreeMap<Device, DeviceUsage>,
 }

@@ -109,9 +109,13 @@ pub(super) fn usage(place: &Place) -> Result<Usage, LimitError> {
         oom_kills: number_of(&text(Resource::Memory, "memory.oom_control")?, "oom_kill").unwrap_or_default(),
         ..Usage::default()
     };
+    usage.counts_devices = true;
     for (file, is_bytes) in [("blkio.throttle.io_serviced", false), ("blkio.throttle.io_service_bytes", true)]
     {
-        add_devices(&mut usage, &text(Resource::Io, file)?, is_bytes);
+        let text = text(Resource::Io, file)?;
+        // One without any device has a line with the sum.
+        usage.counts_devices &= !text.is_empty();
+        add_devices(&mut usage, &text, is_bytes);
     }
     Ok(usage)
 }

@@ -105,6 +105,7 @@ pub(super) fn usage(place: &Place) -> Result<Usage, LimitError> {
         oom_kills: number_of(&events, "oom_kill").unwrap_or_default(),
         ..Usage::default()
     };
+    usage.counts_devices = file_of(place, "io.stat").exists();
     for line in text("io.stat")?.lines() {
         let mut words = line.split_whitespace();
         let Some(at) = words.next().and_then(numbers) else { continue };

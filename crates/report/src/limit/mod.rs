@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::background::BackgroundIo;
 use crate::budget::{self, Class};
 use crate::comparison::StudyComparison;
 use crate::format;
@@ -78,6 +79,10 @@ fn likely(trial: &Trial, seen: &Observed) -> Vec<(Cause, f64)> {
     let processors = started::processors_share(trial).filter(|&share| share >= BUSY_SHARE);
     match (processors, holds_its_rate(trial)) {
         (_, true) => Vec::new(),
+        _ if is_of_device_alone(trial) => {
+            let others = rules::device_others(seen, rules::DEVICE_OTHERS_ALONE);
+            others.map(|share| (Cause::NeighbourDisk, share)).into_iter().collect()
+        }
         // Whatever else sessions waited for, they waited for a server that could do no more.
         (Some(share), false) => {
             let mut causes = rules::causes(seen);
@@ -87,6 +92,22 @@ fn likely(trial: &Trial, seen: &Observed) -> Vec<(Cause, f64)> {
         }
         (None, false) => rules::causes(seen),
     }
+}
+
+/// A load whose operations wait for nothing but the device.
+fn is_of_device_alone(trial: &Trial) -> bool {
+    trial.budget.is_none() && trial.setup.as_ref().is_some_and(|setup| setup.databases().is_empty())
+}
+
+/// What limited trials where background load on their devices limited half of those that were measured or more; else none.
+pub(crate) fn background<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
+    let measured: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let is_limited = |trial: &&&Trial| {
+        let limited = trial.limited_by.as_ref();
+        limited.is_some_and(|limited| limited.causes.first() == Some(&Cause::NeighbourDisk))
+    };
+    let limited = measured.iter().filter(is_limited).count();
+    (limited > 0 && limited * 2 >= measured.len()).then(|| told(measured.into_iter())).flatten()
 }
 
 /// Share of the time, of a core or of all of them, from which on something may be what limits.
@@ -150,8 +171,18 @@ fn of(trial: &Trial) -> Vec<Limit> {
     let waits: Vec<Limit> = waits.collect();
     match (taken, waits.is_empty()) {
         (None, true) => first_of(trial).into_iter().collect(),
+        // A load that waits for its device alone suffers from who uses that more than from who uses processors.
+        (taken, _) if is_of_device_alone(trial) => waits.into_iter().chain(taken).collect(),
         (taken, _) => taken.into_iter().chain(waits).collect(),
     }
+}
+
+/// What stands around the share that other programs have of a device.
+const BACKGROUND_SAYS: [&str; 2] = [": ", " of its requests or bytes"];
+
+/// `other programs on the device vda`.
+fn background_on(io: &BackgroundIo) -> String {
+    format!("{} {}", Cause::NeighbourDisk.who(), io.device())
 }
 
 /// Work on processors, waits for one, or both together.
@@ -183,7 +214,7 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
         Cause::NeighbourCpu => {
             (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all cores"])
         }
-        Cause::NeighbourDisk => (cause.who(), share, [", which moved ", " of its bytes"]),
+        Cause::NeighbourDisk => (cause.who(), share, BACKGROUND_SAYS),
         Cause::Maintenance => (cause.who(), share, [", which went on ", " of the time"]),
         Cause::Checkpoints => (cause.who(), share, [", which went on ", " of the time"]),
         Cause::Generator => match seen.spent.get(&Class::Client).copied().unwrap_or(0.0) >= share {
@@ -208,7 +239,9 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
         | Cause::Replicas
         | Cause::Device => (cause.who(), share, waited),
     };
-    let limit = Limit { is_of_sessions: true, ..Limit::of(who, Some(share), 0.0, says)? };
+    let on_device = trial.beside.background_io.as_ref().filter(|_| cause == Cause::NeighbourDisk);
+    let who = on_device.map_or_else(|| who.to_owned(), background_on);
+    let limit = Limit { is_of_sessions: true, ..Limit::of(&who, Some(share), 0.0, says)? };
     let evidence = trial
         .budget
         .as_ref()
@@ -248,8 +281,16 @@ fn sqlite_cores(trial: &Trial) -> Option<f64> {
     is_sqlite.then_some(own * cores as f64)
 }
 
-/// The busiest device that the target lies on.
+/// The busiest device that the target lies on, or who else uses it.
 fn device(trial: &Trial) -> Option<Limit> {
+    let others = trial.beside.background_io.as_ref().filter(|io| io.is_much());
+    let others = others.and_then(|io| {
+        Limit::of(&background_on(io), Some(io.share), rules::DEVICE_OTHERS_ALONE, BACKGROUND_SAYS)
+    });
+    others.or_else(|| busiest_device(trial))
+}
+
+fn busiest_device(trial: &Trial) -> Option<Limit> {
     let read = devices_of(&trial.during());
     let busy = read.iter().filter_map(|device| Some((&device.name, device.mean.busy_share?)));
     let (name, share) = busy.max_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use stats::weighted_mean;
 
 use crate::budget::{Budget, Class, Held};
-use crate::machine::devices_of;
 use crate::trial::Trial;
 
 /// Text that an error has if a server takes no more connections: the setting of either engine that says how many.
@@ -36,9 +35,12 @@ pub struct Observed {
     /// Share of all cores that was busy with neither this program nor its servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<f64>,
-    /// Share of the bytes to and from the devices that was of neither this program nor its servers.
+    /// Share of the requests or bytes of the devices that was of neither this program nor its servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_others: Option<f64>,
+    /// Mean number of their requests in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_others_in_flight: Option<f64>,
     /// Mean time of a read in queue and device below the data, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_latency_us: Option<f64>,
@@ -69,6 +71,7 @@ impl Observed {
             weighted_mean(during.iter().filter_map(|read| Some((of(read.own.as_ref()?)?, read.length_s))))
         };
         let data = budget.and_then(|budget| budget.devices.data.as_ref());
+        let background = trial.beside.background_io.as_ref();
         Self {
             spent: spent.collect(),
             held_back: budget.map(Budget::held_back).unwrap_or_default(),
@@ -76,7 +79,8 @@ impl Observed {
             gauges,
             marked: marked(trial),
             others: trial.machine.others_share,
-            device_others: device_others(&during),
+            device_others: background.map(|io| io.share),
+            device_others_in_flight: background.map(|io| io.queue_depth),
             read_latency_us: data.and_then(|device| device.mean.read_latency_us),
             missed: missed(&during),
             own_waiting: own(|own| own.cpu_wait_threads),
@@ -120,20 +124,6 @@ fn marked(trial: &Trial) -> Option<f64> {
         upkeep.map(|mark| (mark.end_s.unwrap_or(end_s).min(end_s) - mark.begin_s.max(begin_s)).max(0.0));
     let covered_s: f64 = covered.sum();
     (covered_s > 0.0 && end_s > begin_s).then(|| (covered_s / (end_s - begin_s)).min(1.0))
-}
-
-/// Of bytes moved by the devices, what neither servers nor this program had moved; none where one of them is not known.
-fn device_others(during: &[&Resources]) -> Option<f64> {
-    let all: f64 =
-        devices_of(during).iter().map(|d| d.mean.read_bytes_per_s + d.mean.write_bytes_per_s).sum();
-    let servers = crate::machine::servers_of(during);
-    let of_server = |of: &record::ServerLoad| Some(of.read_bytes_per_s? + of.write_bytes_per_s?);
-    let servers: Option<Vec<f64>> = servers.iter().map(|server| of_server(&server.mean)).collect();
-    let own = |own: &OwnLoad| Some(own.read_bytes_per_s? + own.write_bytes_per_s?);
-    let own =
-        weighted_mean(during.iter().filter_map(|read| Some((own(read.own.as_ref()?)?, read.length_s))))?;
-    let ours = servers?.iter().sum::<f64>() + own;
-    (all > 0.0).then(|| (1.0 - ours / all).max(0.0))
 }
 
 /// By the counters of PostgreSQL, InnoDB and SQL Server.

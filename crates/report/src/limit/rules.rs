@@ -14,8 +14,12 @@ pub(crate) const WAIT_SHARE: f64 = 0.3;
 pub(crate) const WORK_SHARE: f64 = 0.5;
 /// Share of the looks, or of the window, in which something has to go on beside the load.
 const BESIDE_SHARE: f64 = 0.5;
-/// Share of the bytes of a device that others have to move.
+/// Share of the requests or bytes of a device that others have to make.
 const DEVICE_OTHERS_SHARE: f64 = 0.5;
+/// The same where nothing but the device is waited for: without a quarter of it, three quarters take a third more.
+pub(crate) const DEVICE_OTHERS_ALONE: f64 = 0.25;
+/// Requests in flight of others with which they may be what limits.
+const DEVICE_OTHERS_IN_FLIGHT: f64 = 0.1;
 /// A read that takes longer comes from a device that is slow, or full of work.
 const SLOW_READ_US: f64 = 1_000.0;
 /// Reads, as a share of the work on CPUs, from which on much of that work is that of reading: a page that comes in takes room to be made,
@@ -129,9 +133,15 @@ fn behind(seen: &Observed, most: Cause) -> Option<(Cause, f64)> {
     let full = (is_written && is_log_full(seen)).then_some((Cause::Checkpoints, 1.0));
     // Its own limit holds a server back whoever else uses the device.
     let is_held = seen.held_back.keys().any(|held| *held != Held::Processors);
-    let others = seen.device_others.filter(|&share| share >= DEVICE_OTHERS_SHARE && !is_held);
+    let others = device_others(seen, DEVICE_OTHERS_SHARE).filter(|_| !is_held);
     let others = others.filter(|_| most.is_storage()).map(|share| (Cause::NeighbourDisk, share));
     upkeep.or(checkpoint).or(full).or(others)
+}
+
+/// The share of others of the device, from the least on, where they have requests in flight.
+pub(crate) fn device_others(seen: &Observed, least: f64) -> Option<f64> {
+    let is_in_flight = seen.device_others_in_flight.is_none_or(|mean| mean >= DEVICE_OTHERS_IN_FLIGHT);
+    seen.device_others.filter(|&share| share >= least && is_in_flight)
 }
 
 /// What went on beside the load for half of the looks.

@@ -179,7 +179,7 @@ pub(crate) fn answer(configuration: &Configuration, trials: &[Trial]) -> Option<
 }
 
 /// `; the reports after it used 61.3 MiB of memory, 0.143 processors (7.2 %) and 12.0 reads a second (48 KiB a report)`, a mean of the
-/// runs; nothing of what was not read.
+/// runs; nothing of what was not read. What is known of the device alone stands apart: `; device, all programs: 12.0 reads/s`.
 fn used(runs: &[&Reporting]) -> String {
     let mean = |of: fn(&Used) -> Option<f64>| {
         stats::mean(&runs.iter().filter_map(|run| of(&run.during_others)).collect::<Vec<f64>>())
@@ -193,19 +193,28 @@ fn used(runs: &[&Reporting]) -> String {
         let share = mean(|used| used.cpu_share).map(|share| format!(" ({})", format::per_cent(share)));
         format!("{} processors{}", figure(cores), share.unwrap_or_default())
     }));
-    parts.extend(mean(|used| used.reads_per_s).map(|per_s| {
-        let bytes = mean(|used| used.read_bytes).map(|bytes| format::bytes(bytes.round() as u64));
-        format!(
-            "{} reads a second{}",
-            figure(per_s),
-            bytes.map(|bytes| format!(" ({bytes} a report)")).unwrap_or_default()
-        )
-    }));
-    match parts.split_last() {
+    let whole = |bytes: f64| format::bytes(bytes.round() as u64);
+    let bytes = mean(|used| used.read_bytes).map(whole);
+    parts.extend(match mean(|used| used.reads_per_s) {
+        Some(per_s) => {
+            let bytes = bytes.map(|bytes| format!(" ({bytes} a report)"));
+            Some(format!("{} reads a second{}", figure(per_s), bytes.unwrap_or_default()))
+        }
+        None => bytes.map(|bytes| format!("{bytes} read a report")),
+    });
+    let mut device = Vec::new();
+    device.extend(mean(|used| used.device.reads_per_s).map(|per_s| format!("{} reads/s", figure(per_s))));
+    device.extend(mean(|used| used.device.read_bytes).map(|bytes| format!("{} per report", whole(bytes))));
+    let device = match device.as_slice() {
+        [] => String::new(),
+        parts => format!("; device, all programs: {}", parts.join(", ")),
+    };
+    let used = match parts.split_last() {
         None => String::new(),
         Some((only, [])) => format!("; the reports after it used {only}"),
         Some((last, others)) => format!("; the reports after it used {} and {last}", others.join(", ")),
-    }
+    };
+    format!("{used}{device}")
 }
 
 /// What is looked at once a second tells nothing of faster reports: a sentence for all trials of which the same is not known.

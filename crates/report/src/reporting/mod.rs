@@ -12,7 +12,7 @@ use record::reporting::{EVENT, FIRST_REPORT, REPORT};
 use record::{MeasuredTrial, OperationInterval, Server, Setup, State, Workload};
 use stats::Chance;
 
-pub use model::{Reporting, Used};
+pub use model::{DeviceReads, Reporting, Used};
 
 use crate::chart::{Chart, strip};
 use crate::configuration::Configuration;

@@ -1,8 +1,12 @@
 //! Figures of a trial of reports.
 
-use record::{MeasuredTrial, Outcome, QueryPlan, ReportRun, ReportingSetup, Resources, Setup};
+use record::{
+    DeviceLoad, GroupLoad, MeasuredTrial, Outcome, QueryPlan, ReportRun, ReportingSetup, Resources, Setup,
+};
 use serde::Serialize;
 use stats::Estimate;
+
+use crate::servers;
 
 /// Figures of a trial of reports: of the first one, and of those after it.
 #[derive(Clone, Debug, Serialize)]
@@ -58,12 +62,30 @@ pub struct Used {
     pub cpu_cores: Option<f64>,
     /// The same as a share (0–1) of those that it may use.
     pub cpu_share: Option<f64>,
-    /// Bytes that the devices of the database read for a report.
+    /// Bytes that the server read from devices for a report, as its control group or its processes count them.
     pub read_bytes: Option<f64>,
-    /// Their reads for a report.
+    /// Its reads for a report, which control groups alone count.
     pub reads: Option<f64>,
-    /// Their reads a second while reports ran.
+    /// Its reads per second while reports ran.
     pub reads_per_s: Option<f64>,
+    /// What the devices of the database read for all programs, where that is all that is known.
+    #[serde(skip_serializing_if = "DeviceReads::is_unknown")]
+    pub device: DeviceReads,
+}
+
+/// What devices read while reports ran, for whichever program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct DeviceReads {
+    /// Bytes for a report; none where the server's own are known.
+    pub read_bytes: Option<f64>,
+    /// Reads per second; none where the server's own are known.
+    pub reads_per_s: Option<f64>,
+}
+
+impl DeviceReads {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Reporting {
@@ -150,30 +172,72 @@ fn used(measured: &MeasuredTrial, runs: &[&ReportRun]) -> Used {
         let cores: f64 = resources.servers.values().map(|server| server.cpu_cores).sum();
         (!resources.servers.is_empty()).then_some((cores, resources.length_s))
     }));
-    let of_devices = |per_s: fn(&record::DeviceLoad) -> f64| {
-        let read = read.iter().filter(|resources| !resources.devices.is_empty());
-        stats::weighted_mean(
-            read.map(|resources| (resources.devices.values().map(per_s).sum(), resources.length_s)),
-        )
+    let is_in_process = measured.trial.setup.as_ref().is_some_and(|setup| {
+        let databases = setup.databases();
+        databases.iter().all(|database| servers::IN_PROCESS.contains(&database.engine))
+    });
+    let took_s = end_s - begin_s;
+    let for_a_report =
+        |rate: Rate| (rate.seconds >= took_s * COVERED_MIN).then(|| rate.per_s * took_s / reports as f64);
+    let own = read_by_server(&read, is_in_process);
+    let device = |of: fn(&DeviceLoad) -> f64| {
+        rate(&read, |one| (!one.devices.is_empty()).then(|| one.devices.values().map(of).sum()))
     };
-    let seconds: f64 = read
-        .iter()
-        .filter(|resources| !resources.devices.is_empty())
-        .map(|resources| resources.length_s)
-        .sum();
-    let for_a_report = |per_s: f64| {
-        let took_s = end_s - begin_s;
-        (seconds >= took_s * COVERED_MIN).then(|| per_s * took_s / reports as f64)
-    };
-    let reads_per_s = of_devices(|device| device.reads_per_s);
+    let device_bytes = device(|load| load.read_bytes_per_s).filter(|_| own.bytes.is_none());
+    let device_reads = device(|load| load.reads_per_s).filter(|_| own.reads.is_none());
     Used {
         memory_bytes: most_memory(measured, [begin_s, end_s]),
         cpu_cores,
         cpu_share: cpu_cores.zip(processors(measured, &read)).map(|(cores, of)| cores / of),
-        read_bytes: of_devices(|device| device.read_bytes_per_s).and_then(for_a_report),
-        reads: reads_per_s.and_then(for_a_report),
-        reads_per_s,
+        read_bytes: own.bytes.and_then(for_a_report),
+        reads: own.reads.and_then(for_a_report),
+        reads_per_s: own.reads.map(|rate| rate.per_s),
+        device: DeviceReads {
+            read_bytes: device_bytes.and_then(for_a_report),
+            reads_per_s: device_reads.map(|rate| rate.per_s),
+        },
     }
+}
+
+/// A mean over readings, and the seconds that these cover.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    per_s: f64,
+    seconds: f64,
+}
+
+/// The mean of what readings have, of those that have it.
+fn rate(read: &[&Resources], of: impl Fn(&Resources) -> Option<f64>) -> Option<Rate> {
+    let having: Vec<(f64, f64)> = read.iter().filter_map(|one| Some((of(one)?, one.length_s))).collect();
+    let seconds = having.iter().map(|(_, seconds)| seconds).sum();
+    stats::weighted_mean(having.into_iter()).map(|per_s| Rate { per_s, seconds })
+}
+
+/// Bytes and reads of the server itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct OwnReads {
+    bytes: Option<Rate>,
+    reads: Option<Rate>,
+}
+
+/// By its control group, which counts both; else by its processes, which count bytes: who reads no byte does no read.
+fn read_by_server(read: &[&Resources], is_in_process: bool) -> OwnReads {
+    let group = |of: fn(&GroupLoad) -> Option<f64>| {
+        rate(read, |one| {
+            let groups = Some(&one.groups).filter(|groups| !groups.is_empty())?;
+            groups.values().map(of).sum()
+        })
+    };
+    let of_processes = rate(read, |one| match is_in_process {
+        true => one.own.as_ref()?.read_bytes_per_s,
+        false => {
+            let servers = Some(&one.servers).filter(|servers| !servers.is_empty())?;
+            servers.values().map(|server| server.read_bytes_per_s).sum()
+        }
+    });
+    let bytes = group(|group| group.read_bytes_per_s).or(of_processes);
+    let reads = group(|group| group.reads_per_s);
+    OwnReads { bytes, reads: reads.or(bytes.filter(|rate| rate.per_s == 0.0)) }
 }
 
 /// Memory is what there was at the moment of a reading, its end: after the last report its session and what that used are gone.

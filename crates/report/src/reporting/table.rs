@@ -91,9 +91,11 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
         column("memory", "most memory of the server's processes, page cache left out", 0),
         column("processors", "mean number that the server worked on", 0),
         column("of those it may use", "the same as a share", 2),
-        column("read", "bytes that devices read for a report", 1),
-        column("reads", "their reads for a report", 3),
-        column("reads/s", "mean of their reads a second while reports ran", 2),
+        column("read", "bytes that the server itself read from devices for a report", 1),
+        column("reads", "its reads for a report", 3),
+        column("reads/s", "its reads per second while reports ran", 2),
+        column("device read", "bytes that the device read for a report, for all programs", 1),
+        column("device reads/s", "reads of the device per second while reports ran, for all programs", 2),
     ];
     let row = |name: String, which: &str, used: &Used, part: bool| Row {
         cells: vec![
@@ -105,6 +107,8 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
             dash(used.read_bytes.map(|bytes| format::bytes(bytes.round() as u64))),
             dash(used.reads.map(figure)),
             dash(used.reads_per_s.map(figure)),
+            dash(used.device.read_bytes.map(|bytes| format::bytes(bytes.round() as u64))),
+            dash(used.device.reads_per_s.map(figure)),
         ],
         part,
     };
@@ -125,5 +129,7 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
         "read",
         "reads",
         "reads/s",
+        "device read",
+        "device reads/s",
     ]))
 }

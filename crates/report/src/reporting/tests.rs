@@ -179,52 +179,56 @@ fn it_is_said_how_memory_was_made_cold_or_that_it_was_not() {
     assert!(cold.contains("started anew, and the kernel forgot its files"), "{cold}");
 }
 
-#[test]
-fn what_the_server_used_is_told_for_a_report() {
+/// Readings of each measured second, while the reports after the first took all of that time.
+fn read_in(of: impl Fn(usize) -> record::Resources) -> (Report, usize) {
     let mut trial = trial(1, |_, _| {});
-    let server = |bytes: u64| ServerLoad { cpu_cores: 0.5, memory_bytes: bytes, ..ServerLoad::default() };
-    let ends: Vec<f64> = trial
-        .samples
-        .iter()
-        .filter(|sample| sample.phase == record::Phase::Measure)
-        .map(|sample| sample.end_s)
-        .collect();
-    trial.resources = ends
-        .iter()
-        .map(|&end_s| record::Resources {
-            end_s,
-            length_s: 1.0,
-            servers: [("prony_reports".to_owned(), server(if end_s == ends[1] { 3 << 20 } else { 1 << 20 }))]
-                .into(),
-            devices: [(
-                "sda".to_owned(),
-                record::DeviceLoad {
-                    reads_per_s: 6.0,
-                    read_bytes_per_s: 3.0 * MIB,
-                    ..record::DeviceLoad::default()
-                },
-            )]
-            .into(),
-            ..record::Resources::default()
-        })
-        .collect();
-    // The reports after the first took all of that time.
+    let window = trial.samples.iter().filter(|sample| sample.phase == record::Phase::Measure);
+    let ends: Vec<f64> = window.map(|sample| sample.end_s).collect();
+    let read =
+        |(index, end_s): (usize, &f64)| record::Resources { end_s: *end_s, length_s: 1.0, ..of(index) };
+    trial.resources = ends.iter().enumerate().map(read).collect();
     let Some(record::Outcome::Reporting(outcome)) = &mut trial.trial.outcome else { unreachable!() };
     outcome.runs[1].begin_s = ends[0] - 1.0;
     outcome.runs[3].begin_s = ends[ends.len() - 1] - outcome.runs[3].took_s;
-    let report = Report::of(&fixture::study("reporting", vec![trial]));
-    let value = |name: &str| {
-        let (_, value) = OfReporting.metrics().iter().find(|(metric, _)| *metric == name).unwrap();
-        value(&report.trials[0])
+    (Report::of(&fixture::study("reporting", vec![trial])), ends.len())
+}
+
+/// A second in which a device read much for all programs.
+fn of_device() -> record::Resources {
+    let (reads_per_s, read_bytes_per_s) = (4_761.0, 172.0 * MIB);
+    let load = record::DeviceLoad { reads_per_s, read_bytes_per_s, ..record::DeviceLoad::default() };
+    record::Resources { devices: [("sda".to_owned(), load)].into(), ..record::Resources::default() }
+}
+
+fn with_server(read_bytes_per_s: Option<f64>, memory_bytes: u64) -> record::Resources {
+    let server = ServerLoad { cpu_cores: 0.5, memory_bytes, read_bytes_per_s, ..ServerLoad::default() };
+    record::Resources { servers: [("prony_reports".to_owned(), server)].into(), ..of_device() }
+}
+
+fn metric(report: &Report, name: &str) -> Option<f64> {
+    let (_, value) = OfReporting.metrics().iter().find(|(metric, _)| *metric == name).unwrap();
+    value(&report.trials[0])
+}
+
+#[test]
+fn what_the_server_used_is_told_for_a_report() {
+    let group = || record::GroupLoad {
+        reads_per_s: Some(6.0),
+        read_bytes_per_s: Some(3.0 * MIB),
+        ..record::GroupLoad::default()
     };
-    assert_eq!(value("server_memory_mib"), Some(3.0));
+    let read = |index| record::Resources {
+        groups: [("pg".to_owned(), group())].into(),
+        ..with_server(None, if index == 1 { 3 << 20 } else { 1 << 20 })
+    };
+    let (report, seconds) = read_in(read);
+    assert_eq!(metric(&report, "server_memory_mib"), Some(3.0));
     // So many seconds of 3 MiB each, for three reports.
-    assert!((value("read_mib_per_report").unwrap() - ends.len() as f64).abs() < 1e-9);
-    assert!((value("report_read_iops").unwrap() - 6.0).abs() < 1e-9);
+    assert!((metric(&report, "read_mib_per_report").unwrap() - seconds as f64).abs() < 1e-9);
+    assert!((metric(&report, "report_read_iops").unwrap() - 6.0).abs() < 1e-9);
     let answer = &answers(&report)[0];
     let used = format!(
-        "; the reports after it used 3 MiB of memory, 0.500 processors and 6.00 reads a second ({} MiB a report)",
-        ends.len()
+        "; the reports after it used 3 MiB of memory, 0.500 processors and 6.00 reads a second ({seconds} MiB a report)"
     );
     assert!(answer.ends_with(&used), "{answer}\n{used}");
     let table = table::used(&report).unwrap();
@@ -232,20 +236,80 @@ fn what_the_server_used_is_told_for_a_report() {
     assert!(table.rows[1].cells.contains(&"3 MiB".to_owned()), "{:?}", table.rows[1].cells);
 }
 
+/// 4,761 reads a second of another program were told as those of a server that read nothing.
+#[test]
+fn what_other_programs_read_is_never_the_servers() {
+    let idle = record::GroupLoad {
+        reads_per_s: Some(0.0),
+        read_bytes_per_s: Some(0.0),
+        ..record::GroupLoad::default()
+    };
+    let (in_group, _) =
+        read_in(|_| record::Resources { groups: [("pg".to_owned(), idle)].into(), ..of_device() });
+    let (in_processes, _) = read_in(|_| with_server(Some(0.0), 1 << 20));
+    for report in [in_group, in_processes] {
+        assert_eq!(metric(&report, "read_mib_per_report"), Some(0.0));
+        assert_eq!(metric(&report, "report_read_iops"), Some(0.0));
+        let answer = &answers(&report)[0];
+        assert!(answer.contains("0 reads a second (0 B a report)") && !answer.contains("device"), "{answer}");
+    }
+}
+
+#[test]
+fn of_processes_bytes_are_known_and_reads_are_the_devices() {
+    let (report, seconds) = read_in(|_| with_server(Some(3.0 * MIB), 1 << 20));
+    assert!((metric(&report, "read_mib_per_report").unwrap() - seconds as f64).abs() < 1e-9);
+    assert_eq!(metric(&report, "report_read_iops"), None);
+    let answer = &answers(&report)[0];
+    let used = format!("and {seconds} MiB read a report; device, all programs: 4,761 reads/s");
+    assert!(answer.ends_with(&used), "{answer}\n{used}");
+}
+
+#[test]
+fn where_only_the_device_is_known_it_is_said_to_be_that_of_all_programs() {
+    let (report, seconds) = read_in(|_| with_server(None, 1 << 20));
+    assert_eq!((metric(&report, "read_mib_per_report"), metric(&report, "report_read_iops")), (None, None));
+    let answer = &answers(&report)[0];
+    let bytes = crate::format::bytes((172.0 * MIB * seconds as f64 / 3.0).round() as u64);
+    let told = format!(
+        "used 1 MiB of memory and 0.500 processors; device, all programs: 4,761 reads/s, {bytes} per report"
+    );
+    assert!(answer.ends_with(&told), "{answer}\n{told}");
+    let table = table::used(&report).unwrap();
+    let heads: Vec<&str> = table.columns.iter().map(|column| column.head.as_ref()).collect();
+    assert!(heads.contains(&"device reads/s") && !heads.contains(&"reads/s"), "{heads:?}");
+}
+
+/// SQLite reads in this program.
+#[test]
+fn what_an_engine_in_this_program_reads_is_what_the_program_reads() {
+    let own = record::OwnLoad { read_bytes_per_s: Some(3.0 * MIB), ..record::OwnLoad::default() };
+    let mut trial_of = trial(1, |setup, _| setup.engine = "sqlite".to_owned());
+    let read = |sample: &record::Sample| record::Resources {
+        end_s: sample.end_s,
+        length_s: 1.0,
+        own: Some(own),
+        ..record::Resources::default()
+    };
+    trial_of.resources = trial_of.samples.iter().map(read).collect();
+    let first_s = trial_of.samples[0].end_s;
+    let Some(record::Outcome::Reporting(outcome)) = &mut trial_of.trial.outcome else { unreachable!() };
+    outcome.runs[1].begin_s = first_s - 1.0;
+    outcome.runs[3].begin_s = first_s + 1.0 - outcome.runs[3].took_s;
+    let report = Report::of(&fixture::study("reporting", vec![trial_of]));
+    let bytes = report.trials[0].reporting().unwrap().during_others.read_bytes.unwrap();
+    assert!((bytes - 2.0 * MIB).abs() < 1.0, "two seconds for three reports: {bytes}");
+}
+
 /// A reading of 0.75 s had the first report in it, which read the file, and ended behind the last one, whose session was gone: the bytes of the
 /// first were told as those of the reports after it, and the memory of a server that nobody asked anything as theirs.
 #[test]
 fn what_other_reports_used_and_what_is_left_behind_the_last_is_no_reports_own() {
     let read = |end_s: f64, length_s: f64, memory_bytes: u64, read_bytes_per_s: f64| {
-        let server = ServerLoad { cpu_cores: 0.5, memory_bytes, ..ServerLoad::default() };
-        let device = record::DeviceLoad { read_bytes_per_s, ..record::DeviceLoad::default() };
-        record::Resources {
-            end_s,
-            length_s,
-            servers: [("prony_reports".to_owned(), server)].into(),
-            devices: [("sda".to_owned(), device)].into(),
-            ..record::Resources::default()
-        }
+        let read_bytes_per_s = Some(read_bytes_per_s);
+        let server = ServerLoad { cpu_cores: 0.5, memory_bytes, read_bytes_per_s, ..ServerLoad::default() };
+        let servers = [("prony_reports".to_owned(), server)].into();
+        record::Resources { end_s, length_s, servers, ..record::Resources::default() }
     };
     let used = |of_first: [f64; 2], of_others: [f64; 2], readings: Vec<record::Resources>| {
         let mut trial = trial(1, |_, outcome| {

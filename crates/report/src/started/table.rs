@@ -231,7 +231,7 @@ fn devices(trials: &[&Trial]) -> Option<Table> {
             ]))
         })
     });
-    Table::of("What went to the devices of started servers", columns, rows)
+    Table::of("What went to the devices of started servers (all programs)", columns, rows)
 }
 
 /// What lies on each device: `data`, `log`, tablespaces.

@@ -3,6 +3,7 @@
 //! Findings say what was measured. Each doubt is one rule in one place; it names the figure that raised it and the
 //! remedy. A rule that holds for several trials makes one sentence, so that a sweep does not drown its reader.
 
+mod background;
 pub(crate) mod doubt;
 pub(crate) mod generator;
 mod interruption;
@@ -96,6 +97,8 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts = sentence::all(report);
     let findings = workloads::all().flat_map(|(_, shown)| shown.findings(report));
     verdicts.extend(findings.filter(|finding| !sentence::replaces(report, finding)));
+    // What to stop comes first: all other doubts may go with it.
+    verdicts.extend(background::all(report));
     verdicts.extend(workloads::all().flat_map(|(_, shown)| shown.doubts(report)));
     verdicts.extend(server::not_durable(&report.trials));
     verdicts.extend(server::exposed(&report.trials));

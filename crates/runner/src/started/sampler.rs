@@ -52,9 +52,9 @@ impl Sampler for Groups {
 fn load(before: &Usage, now: &Usage, length_s: f64) -> GroupLoad {
     let rate = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64() / length_s;
     let sum = |usage: &Usage, of: fn(&DeviceUsage) -> u64| usage.devices.values().map(of).sum::<u64>();
-    // A group that did nothing yet, or is not counted, names no device.
+    // A group that did nothing yet is counted, and names no device.
     let devices = |of: fn(&DeviceUsage) -> u64| {
-        (!now.devices.is_empty()).then(|| sum(now, of).saturating_sub(sum(before, of)) as f64 / length_s)
+        now.counts_devices.then(|| sum(now, of).saturating_sub(sum(before, of)) as f64 / length_s)
     };
     GroupLoad {
         cpu_cores: rate(now.cpu, before.cpu),
@@ -62,6 +62,8 @@ fn load(before: &Usage, now: &Usage, length_s: f64) -> GroupLoad {
         memory_bytes: now.memory_bytes,
         reads_per_s: devices(|device| device.reads),
         writes_per_s: devices(|device| device.writes),
+        read_bytes_per_s: devices(|device| device.read_bytes),
+        write_bytes_per_s: devices(|device| device.written_bytes),
     }
 }
 
@@ -79,14 +81,22 @@ mod tests {
         };
         let load_of = load(&usage(1_000, 500), &usage(2_500, 800), 2.0);
         assert_eq!((load_of.cpu_cores, load_of.throttled_cores, load_of.memory_bytes), (0.75, 0.15, 7));
-        assert_eq!((load_of.reads_per_s, load_of.writes_per_s), (None, None), "no device was counted");
-        let device = |reads, writes| Usage {
-            devices: [(instance::Device::default(), DeviceUsage { reads, writes, ..DeviceUsage::default() })]
-                .into(),
-            ..Usage::default()
+        assert_eq!((load_of.reads_per_s, load_of.writes_per_s), (None, None), "devices are not counted");
+        let device = |reads, writes| {
+            let usage = DeviceUsage { reads, writes, read_bytes: reads * 512, written_bytes: writes * 4096 };
+            let devices = [(instance::Device::default(), usage)].into();
+            Usage { devices, counts_devices: true, ..Usage::default() }
         };
         let load_of = load(&device(10, 100), &device(10, 220), 2.0);
         assert_eq!((load_of.reads_per_s, load_of.writes_per_s), (Some(0.0), Some(60.0)));
+        assert_eq!((load_of.read_bytes_per_s, load_of.write_bytes_per_s), (Some(0.0), Some(245_760.0)));
+        let idle = Usage { counts_devices: true, ..Usage::default() };
+        let load_of = load(&idle, &idle, 2.0);
+        assert_eq!(
+            (load_of.reads_per_s, load_of.read_bytes_per_s),
+            (Some(0.0), Some(0.0)),
+            "it read nothing"
+        );
         assert_eq!(load(&usage(9, 9), &usage(1, 1), 1.0).cpu_cores, 0.0, "of a group that was made anew");
     }
 }

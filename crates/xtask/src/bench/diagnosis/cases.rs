@@ -8,6 +8,8 @@ pub(in crate::bench) enum Engine {
     Postgres,
     Mariadb,
     Sqlite,
+    /// A disk test has none.
+    None,
 }
 
 impl Engine {
@@ -16,6 +18,7 @@ impl Engine {
             Self::Postgres => "PostgreSQL",
             Self::Mariadb => "MariaDB",
             Self::Sqlite => "SQLite",
+            Self::None => "none",
         }
     }
 }
@@ -259,6 +262,47 @@ pub(super) const CASES: &[Case] = &[
         .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
         .load(COMMITS)
         .beside(Beside::Disk),
+    Case::of(
+        "foreign reads",
+        Postgres,
+        Server::Managed(&["--memory", "64MiB", "--setting", "shared_buffers=8MB", "--cold"]),
+        &["neighbour_disk"],
+    )
+    .made("as for memory; another program reads 64 KiB at random places, 32 at a time, past the page cache")
+    .load(SCATTERED)
+    .beside(Beside::Reads),
+    Case::of(
+        "foreign reads",
+        Mariadb,
+        Server::Managed(&[
+            "--memory",
+            "256MiB",
+            "--setting",
+            "innodb_buffer_pool_size=8M",
+            "--setting",
+            "innodb_flush_method=O_DIRECT",
+            "--cold",
+        ]),
+        &["neighbour_disk"],
+    )
+    .made("as for memory; another program reads 64 KiB at random places, 32 at a time, past the page cache")
+    .load(SCATTERED)
+    .beside(Beside::Reads),
+    Case::of("foreign reads", Engine::None, Server::Absent, &["neighbour_disk"])
+        .made("a disk test of 8 KiB, one read at a time; another program reads 64 KiB, 32 at a time")
+        .load(Load::Disk {
+            options: &[
+                "--pattern",
+                "random",
+                "--block-size",
+                "8KiB",
+                "--outstanding",
+                "1",
+                "--file-size",
+                "256MiB",
+            ],
+        })
+        .beside(Beside::Reads),
 ];
 
 #[cfg(test)]
@@ -272,7 +316,7 @@ mod tests {
         assert_eq!(names.len(), CASES.len());
         assert!(CASES.iter().all(|case| !case.made.is_empty() && !case.right.is_empty()));
         for engine in [Engine::Postgres, Engine::Mariadb] {
-            assert_eq!(CASES.iter().filter(|case| case.engine == engine).count(), 11, "{engine:?}");
+            assert_eq!(CASES.iter().filter(|case| case.engine == engine).count(), 12, "{engine:?}");
         }
     }
 }

@@ -26,8 +26,18 @@ const WINDOW: &str = "12s";
 /// What loads.
 #[derive(Clone, Copy)]
 pub(super) enum Load {
-    Orders { clients: &'static str, size: &'static str, options: &'static [&'static str] },
-    Historian { options: &'static [&'static str] },
+    Orders {
+        clients: &'static str,
+        size: &'static str,
+        options: &'static [&'static str],
+    },
+    Historian {
+        options: &'static [&'static str],
+    },
+    /// A disk test.
+    Disk {
+        options: &'static [&'static str],
+    },
 }
 
 /// What is loaded.
@@ -39,6 +49,8 @@ pub(super) enum Server {
     Attached { settings: &'static [(&'static str, &'static str)], sql: &'static str },
     /// A file of SQLite.
     File,
+    /// None: a file of the disk test.
+    Absent,
 }
 
 /// A limit of prony itself, in which SQLite runs.
@@ -58,6 +70,8 @@ pub(super) enum Beside {
     Spin(usize),
     /// Writes to the same device that are flushed each.
     Disk,
+    /// Reads from the same device, past the page cache.
+    Reads,
     /// A statement in the store's database, again and again.
     Sql(&'static str),
 }
@@ -103,7 +117,7 @@ fn started(case: &Case, place: &Path) -> Result<Option<Started>> {
     let kind = match case.engine {
         Engine::Postgres => Kind::Postgres,
         Engine::Mariadb => Kind::MariaDb,
-        Engine::Sqlite => bail!("there is no server of SQLite"),
+        Engine::Sqlite | Engine::None => bail!("there is no server of {}", case.engine.name()),
     };
     let quiet: &[(&str, &str)] = if kind == Kind::Postgres { &[("autovacuum", "off")] } else { &[] };
     let options = Options::default().parent_directory(place);
@@ -144,6 +158,9 @@ fn arguments(command: &mut Command, case: &Case, target: Option<&str>, place: &P
         Load::Historian { options } => {
             command.arg("historian").args(options);
         }
+        Load::Disk { options } => {
+            command.arg("disk").arg(place).args(options);
+        }
     }
     command.args(["--warm-up", WARM_UP, "--duration", WINDOW, "--json", "--quiet"]);
     match (case.server, target) {
@@ -157,10 +174,10 @@ fn arguments(command: &mut Command, case: &Case, target: Option<&str>, place: &P
                 command.args(["--size", size]);
             }
         }
-        (Server::Attached { .. } | Server::File, Some(target)) => {
+        (Server::Attached { .. } | Server::File | Server::Absent, Some(target)) => {
             command.args(["--target", target]);
         }
-        (Server::Attached { .. } | Server::File, None) => {}
+        (Server::Attached { .. } | Server::File | Server::Absent, None) => {}
     }
     command.current_dir(place);
 }
@@ -230,32 +247,10 @@ impl Running {
                 running.threads = (0..threads).map(spin).collect();
             }
             Beside::Disk => {
-                let apart = place.path().join("beside");
-                fs::create_dir(&apart)?;
-                let mut command = Command::new(prony);
-                command.arg("disk").arg(&apart);
-                command.args([
-                    "--pattern",
-                    "random",
-                    "--read-share",
-                    "0",
-                    "--block-size",
-                    "64KiB",
-                    "--flush-every",
-                    "4",
-                ]);
-                command.args([
-                    "--outstanding",
-                    "32",
-                    "--file-size",
-                    "256MiB",
-                    "--duration",
-                    "120s",
-                    "--quiet",
-                ]);
-                command.current_dir(&apart).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-                running.child = Some(command.spawn().context("cannot start the load beside")?);
+                let options = ["--read-share", "0", "--flush-every", "4"];
+                running.child = Some(disk_beside(&options, prony, place)?);
             }
+            Beside::Reads => running.child = Some(disk_beside(&["--read-share", "100"], prony, place)?),
             Beside::Sql(sql) => {
                 let server = server.context("there is no server for statements beside the load")?;
                 running.child = Some(server.again_and_again(DATABASE, sql)?);
@@ -286,6 +281,17 @@ impl Drop for Running {
         // After an error, which is what is to be told.
         let _ = self.stop_all();
     }
+}
+
+/// Another disk test on the same device: 64 KiB at random places, 32 at a time, for longer than a run takes.
+fn disk_beside(options: &[&str], prony: &Path, place: &TempDir) -> Result<Child> {
+    let apart = place.path().join("beside");
+    fs::create_dir(&apart)?;
+    let mut command = Command::new(prony);
+    command.arg("disk").arg(&apart).args(["--pattern", "random", "--block-size", "64KiB"]).args(options);
+    command.args(["--outstanding", "32", "--file-size", "256MiB", "--duration", "300s", "--quiet"]);
+    command.current_dir(&apart).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().context("cannot start the load beside")
 }
 
 /// The control group of prony itself; gone when dropped.
