@@ -11,6 +11,7 @@ mod batches;
 mod clickhouse;
 mod cluster;
 mod duckdb;
+mod durability;
 mod engine;
 mod error;
 mod fake;

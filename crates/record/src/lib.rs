@@ -100,7 +100,7 @@ pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sample, Summary};
 pub use script::{Balances, ParametersInUse, ScriptInUse, ScriptOutcome, ScriptSetup, StatementInUse};
 pub use series::{FigureOf, Second, SecondFigure, Series};
-pub use server::{Outage, Server, ServerSetting, Service};
+pub use server::{Outage, Server, ServerSetting, Service, UnsafeTables};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, holds_password, shown, shown_json, without_password};
 pub use started::{DeviceLimits, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
