@@ -20,6 +20,7 @@ mod inspect;
 mod login;
 mod mysql;
 mod numbers;
+mod ours;
 mod own;
 mod postgres;
 mod reactor;

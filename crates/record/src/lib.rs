@@ -78,7 +78,7 @@ pub use labels::{LATEST, LabelError, Labels, RunName, Tag};
 pub use leaves::{Leaves, leaves};
 pub use link::{Checked, Link, LinkEncryption};
 pub use machine::{
-    DeviceLoad, GroupLoad, MachineLoad, OwnLoad, Resources, ServerLoad, ServerTold, beside, doing,
+    Blocker, DeviceLoad, GroupLoad, MachineLoad, OwnLoad, Resources, ServerLoad, ServerTold, beside, doing,
 };
 pub use manifest::{Manifest, PlannedTrial, Resumption, SearchRules};
 pub use mark::{Mark, MarkKind};

@@ -351,6 +351,12 @@ fn limited_by(report: &Report) -> String {
     if let Some(verdict) = report.verdicts.iter().find(is_generator) {
         return format!("the load generator: {}", gist(&verdict.sentence));
     }
+    // What was due and not sent waited behind those that waited for a lock.
+    if report.verdicts.iter().any(|verdict| verdict.rule == limit::BLOCKED)
+        && let Some(told) = limit::told(report.trials.iter())
+    {
+        return told;
+    }
     let behind = report.trials.iter().find_map(|trial| {
         let rate = trial.offered_rate.filter(|rate| !rate.held && rate.was_behind())?;
         Some(format!("the target: {}", (trial.shown().words().all_in_flight)(rate.slots)))

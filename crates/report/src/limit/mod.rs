@@ -2,6 +2,7 @@
 //! for, the processors, SQLite's sessions, locks, a device, commits. Each with the figure that says so; what none of them explains
 //! is not known.
 
+mod blocked;
 mod cause;
 mod confirmed;
 pub(crate) mod observed;
@@ -20,6 +21,7 @@ use crate::trial::Trial;
 use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::stability::STEAL_SHARE_MAX;
 
+pub(crate) use blocked::{RULE as BLOCKED, doubt as blocked};
 pub use cause::Cause;
 pub use confirmed::Confirmation;
 pub use observed::Observed;
@@ -78,9 +80,12 @@ fn likely(trial: &Trial, seen: &Observed) -> Vec<(Cause, f64)> {
     let processors = started::processors_share(trial).filter(|&share| share >= BUSY_SHARE);
     match (processors, holds_its_rate(trial)) {
         (_, true) => Vec::new(),
-        // Whatever else sessions waited for, they waited for a server that could do no more.
+        // Whatever else sessions waited for, they waited for a server that could do no more; who waits for a lock needs no processor.
         (Some(share), false) => {
             let mut causes = rules::causes(seen);
+            if causes.iter().any(|(cause, _)| *cause == Cause::Locks) {
+                return causes;
+            }
             causes.retain(|(cause, _)| *cause == Cause::Maintenance);
             causes.push((Cause::ServerCpu, share));
             causes
@@ -112,6 +117,8 @@ pub(crate) struct Evidence {
     pub(crate) names: Option<String>,
     /// What the device below did.
     pub(crate) device: Option<String>,
+    /// Who held the lock.
+    pub(crate) blocker: Option<String>,
 }
 
 impl Limit {
@@ -148,8 +155,11 @@ fn of(trial: &Trial) -> Vec<Limit> {
     });
     let waits = causes.iter().filter_map(|(cause, share)| by_sessions(trial, &seen, *cause, *share));
     let waits: Vec<Limit> = waits.collect();
+    let is_locked = causes.iter().any(|(cause, _)| *cause == Cause::Locks);
     match (taken, waits.is_empty()) {
         (None, true) => first_of(trial).into_iter().collect(),
+        // However busy the machine is: who waits for a lock needs nothing of it.
+        (taken, false) if is_locked => waits.into_iter().chain(taken).collect(),
         (taken, _) => taken.into_iter().chain(waits).collect(),
     }
 }
@@ -214,10 +224,17 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
         .as_ref()
         .filter(|_| processors.is_none())
         .and_then(|budget| budget::evidence(budget, cause));
+    let blocker = || seen.blocker().map(|blocker| format!("held by {}", blocked::words(blocker)));
     Some(match evidence {
+        Some(evidence) if cause == Cause::Locks => limit.with(Evidence { blocker: blocker(), ..evidence }),
         Some(evidence) => limit.with(evidence),
         None => limit,
     })
+}
+
+/// Trials that have something to tell of what limited them: without figures only those that waited for locks.
+fn told_of<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<&'a Trial> {
+    trials.filter(|trial| !trial.figures.is_empty() || blocked::waits(trial)).collect()
 }
 
 fn first_of(trial: &Trial) -> Option<Limit> {
@@ -297,7 +314,7 @@ pub(crate) fn of_server(trials: &[&Trial]) -> Option<String> {
 /// The same in as few words as a first screen has room for: `perhaps the device vda (6 of 10 trials), commits (1 of 10)`. None of one
 /// trial, whose evidence is short.
 pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
-    let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let trials = told_of(trials);
     let mut groups: Vec<(Limit, usize)> = Vec::new();
     for limit in trials.iter().flat_map(|trial| of(trial)) {
         match groups.iter_mut().find(|(other, _)| other.who == limit.who) {
@@ -322,7 +339,7 @@ pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<Strin
 ///
 /// What sessions waited for is *likely*; what was merely busy is *perhaps*. Only a study that gives more of it and shows the gain confirms it: [`confirmations`].
 pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
-    let trials: Vec<&Trial> = trials.filter(|trial| !trial.figures.is_empty()).collect();
+    let trials = told_of(trials);
     let found: Vec<Vec<Limit>> = trials.iter().map(|trial| of(trial)).collect();
     let known = found.iter().filter(|limits| !limits.is_empty()).count();
     let mut groups: Vec<(Limit, Vec<f64>)> = Vec::new();
@@ -346,8 +363,11 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
     };
     let evidence = |limit: &Limit| {
         let evidence = limit.evidence.as_ref()?;
-        let told: Vec<&str> =
-            [&evidence.names, &evidence.device].into_iter().flatten().map(String::as_str).collect();
+        let told: Vec<&str> = [&evidence.names, &evidence.blocker, &evidence.device]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
         Some(format!(" ({})", told.join("; "))).filter(|_| !told.is_empty())
     };
     // Of several trials it would be that of one.

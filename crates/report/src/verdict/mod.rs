@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::sentence;
 use crate::faults;
+use crate::limit;
 use crate::report::Report;
 use crate::started;
 use crate::workloads;
@@ -84,6 +85,8 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts = sentence::all(report);
     let findings = workloads::all().flat_map(|(_, shown)| shown.findings(report));
     verdicts.extend(findings.filter(|finding| !sentence::replaces(report, finding)));
+    // It is the first thing to do.
+    verdicts.extend(limit::blocked(&report.trials));
     verdicts.extend(workloads::all().flat_map(|(_, shown)| shown.doubts(report)));
     verdicts.extend(server::not_durable(&report.trials));
     verdicts.extend(server::exposed(&report.trials));
