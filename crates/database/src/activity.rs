@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use record::ReplicaState;
+use record::{Blocker, ReplicaState, beside, doing};
 
 use crate::url::Address;
-use crate::{Dialect, Error, Session, Url, Value, mysql, postgres, sqlserver};
+use crate::{Dialect, Error, Session, Url, Value, mysql, ours, postgres, sqlserver};
 
 /// What an engine is sent to be looked at.
 #[derive(Debug)]
@@ -17,9 +17,20 @@ pub(crate) struct Looking {
     /// What is set for the session first; a server that does not know it is asked all the same.
     pub(crate) begin: Option<&'static str>,
     /// Ways to look, by version; the first that the server takes is kept. Of each `{databases}` is a list of
-    /// names, and the rows are what sessions do, one of [`record::doing`] or a wait, and how many do it. A session that has been
-    /// idle for a tenth of a second is none of them. What goes on beside the load begins with [`BESIDE`].
+    /// names, and the rows are what sessions do, one of [`record::doing`] or a wait, how many do it, and their numbers, with commas
+    /// between them. A session that has been idle for a tenth of a second is none of them. What goes on beside the load begins with
+    /// [`BESIDE`] and has no numbers.
     pub(crate) ways: &'static [&'static str],
+    /// Whether what a session does is to wait for a lock that another session holds.
+    pub(crate) is_lock: fn(&str) -> bool,
+    /// Whether such a lock is one on a table, for which nobody waits for long but behind somebody else's, and whose holder not every
+    /// server names.
+    pub(crate) is_table_lock: fn(&str) -> bool,
+    /// Statements that name who holds locks which sessions wait for: number, user, program, state, statement, the seconds for which its
+    /// transaction is open, and the numbers of those that wait. Each that the server takes is kept: kinds of locks have views of their own.
+    pub(crate) blockers: &'static [&'static str],
+    /// What lets a login see who holds locks; none where everybody sees that.
+    pub(crate) blockers_grant: Option<&'static str>,
     /// Statements that give counters: names and values. Those that a server does not take are left out.
     pub(crate) counters: &'static [&'static str],
     /// What a server tells in rows of other forms. Where it does not, that is said.
@@ -86,8 +97,12 @@ const BESIDE: &str = "beside ";
 /// What was seen at a moment: how many did what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Sessions of the load, by one of [`record::doing`] or a wait.
+    /// Sessions of this program, by one of [`record::doing`] or a wait.
     pub sessions: BTreeMap<String, u64>,
+    /// How many of them wait for locks that other sessions hold.
+    pub lock_waits: u64,
+    /// How many of these wait for a table whose holder may be unknown to the server.
+    pub table_lock_waits: u64,
     /// The server itself and sessions of others, by one of [`record::beside`] and what each waited for.
     pub beside: BTreeMap<String, u64>,
 }
@@ -96,11 +111,23 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Activity {
     session: Session,
-    remedy: Option<&'static str>,
+    looking: &'static Looking,
+    /// The hosts of the server.
+    place: String,
     look: String,
+    /// Whether a session of ours was ever seen by its number: a proxy may give sessions other ones.
+    knows_ours: bool,
     counters: Vec<String>,
     tells: Vec<Asked>,
+    blockers: Vec<String>,
     untold: Untold,
+}
+
+/// What some sessions do, and their numbers if they are told.
+struct Group {
+    doing: String,
+    sessions: u64,
+    ids: Option<Vec<u64>>,
 }
 
 /// What is asked for, each way to do so with the databases in it; the first is kept that the server takes.
@@ -145,13 +172,15 @@ impl Activity {
                         ways: of.ways.iter().map(|sql| filled(sql)).collect(),
                     };
                     let tells = looking.tells.iter().map(asked).collect();
-                    let remedy = looking.remedy;
                     return Ok(Some(Self {
                         session,
-                        remedy,
+                        looking,
+                        place: url.host().unwrap_or_default(),
                         look,
+                        knows_ours: false,
                         counters,
                         tells,
+                        blockers: looking.blockers.iter().map(|sql| filled(sql)).collect(),
                         untold: Untold::default(),
                     }));
                 }
@@ -171,26 +200,95 @@ impl Activity {
     /// What lets this login see what sessions do that are [`record::doing::HIDDEN`] from it: a statement.
     #[must_use]
     pub fn remedy(&self) -> Option<&'static str> {
-        self.remedy
+        self.looking.remedy
     }
 
-    /// How many sessions do what now, and what goes on beside them.
+    /// How many sessions do what now, and what goes on beside them. Sessions of others in the same databases are beside them.
     ///
     /// # Errors
     /// Those of the database.
     pub async fn look(&mut self) -> Result<Seen, Error> {
         let rows = self.session.query(&self.look, &[]).await?;
-        let mut seen = Seen::default();
-        for row in &rows {
-            if let [Value::Text(doing), Value::I64(sessions)] = row.as_slice() {
-                let (of, doing) = match doing.strip_prefix(BESIDE) {
-                    Some(doing) => (&mut seen.beside, doing),
-                    None => (&mut seen.sessions, doing.as_str()),
-                };
-                *of.entry(doing.to_owned()).or_default() += u64::try_from(*sessions).unwrap_or(0);
+        let (mut seen, mut works) = (Seen::default(), 0);
+        for group in rows.iter().filter_map(|row| group(row)) {
+            let Group { doing, sessions, ids } = group;
+            if let Some(doing) = doing.strip_prefix(BESIDE) {
+                add(&mut seen.beside, doing, sessions);
+                continue;
+            }
+            let ours = match ids {
+                Some(ids) => {
+                    let ours = ours::count(&self.place, ids.into_iter());
+                    self.knows_ours |= ours > 0;
+                    if self.knows_ours { ours } else { sessions }
+                }
+                None => sessions,
+            };
+            if (self.looking.is_lock)(&doing) {
+                seen.lock_waits += ours;
+            }
+            if (self.looking.is_table_lock)(&doing) {
+                seen.table_lock_waits += ours;
+            }
+            let others = sessions.saturating_sub(ours);
+            add(&mut seen.sessions, &doing, ours);
+            if ![doing::IDLE, doing::IN_TRANSACTION, doing::HIDDEN, doing::ROW_LOCK].contains(&doing.as_str())
+            {
+                works += ours;
+            }
+            match doing.as_str() {
+                // They are hidden from whoever looks, and not from the load.
+                doing::HIDDEN => add(&mut seen.sessions, &doing, others),
+                // These do nothing.
+                doing::IDLE | doing::IN_TRANSACTION | doing::UNTRACKED => {}
+                _ => add(&mut seen.beside, &format!("{} {doing}", beside::OTHERS), others),
             }
         }
+        // InnoDB counts those that wait for rows in all databases and of all programs, and who waits is at work too.
+        if let Some(locks) = seen.sessions.get_mut(doing::ROW_LOCK) {
+            let ours = (*locks).min(works);
+            seen.lock_waits -= *locks - ours;
+            *locks = ours;
+        }
+        seen.sessions.retain(|_, sessions| *sessions > 0);
         Ok(seen)
+    }
+
+    /// Who holds locks for which sessions wait and waits for none itself, with the most of our sessions behind them first. A server that
+    /// does not tell says so in [`Self::untold`].
+    ///
+    /// # Errors
+    /// Only if the session is lost.
+    pub async fn blockers(&mut self) -> Result<Vec<Blocker>, Error> {
+        let mut found: Vec<Blocker> = Vec::new();
+        let mut known = Vec::new();
+        for sql in std::mem::take(&mut self.blockers) {
+            match self.session.query(&sql, &[]).await {
+                Ok(rows) => {
+                    for blocker in rows.iter().filter_map(|row| blocker(&self.place, row)) {
+                        match found.iter_mut().find(|other| other.session == blocker.session) {
+                            Some(other) => other.waiting += blocker.waiting,
+                            None => found.push(blocker),
+                        }
+                    }
+                    known.push(sql);
+                }
+                Err(error) if error.is_lost() => return Err(error),
+                Err(Error::Denied(_)) => self.miss_blockers(),
+                // It has no such view.
+                Err(_) => {}
+            }
+        }
+        self.blockers = known;
+        found.sort_by(|a, b| b.waiting.cmp(&a.waiting).then(a.session.cmp(&b.session)));
+        Ok(found)
+    }
+
+    /// Notes that our sessions wait and nobody was named, with what would help.
+    pub fn miss_blockers(&mut self) {
+        if let Some(grant) = self.looking.blockers_grant {
+            self.untold.denied(WHO_BLOCKS, grant);
+        }
     }
 
     /// What the server tells of itself: its counters as they stand, and copies of its databases. What it does not have, or does not
@@ -234,6 +332,64 @@ impl Activity {
     #[must_use]
     pub fn untold(&self) -> Option<String> {
         self.untold.words()
+    }
+}
+
+/// What is not told where nobody is named.
+const WHO_BLOCKS: &str = "which session holds the locks that its sessions wait for";
+/// Longest statement that is told, in characters.
+const STATEMENT_MOST: usize = 200;
+/// Words of a statement behind which a password may stand.
+const SECRETS: [&str; 4] = ["password", "identified", "secret", "pwd"];
+
+fn add(to: &mut BTreeMap<String, u64>, what: &str, sessions: u64) {
+    if sessions > 0 {
+        *to.entry(what.to_owned()).or_default() += sessions;
+    }
+}
+
+fn group(row: &[Value]) -> Option<Group> {
+    let [Value::Text(doing), Value::I64(sessions), rest @ ..] = row else { return None };
+    let ids = match rest {
+        [Value::Text(ids)] => Some(numbers(ids)),
+        [Value::I64(id)] => u64::try_from(*id).ok().map(|id| vec![id]),
+        _ => None,
+    };
+    Some(Group { doing: doing.clone(), sessions: u64::try_from(*sessions).unwrap_or(0), ids })
+}
+
+fn numbers(listed: &str) -> Vec<u64> {
+    listed.split(',').filter_map(|number| number.trim().parse().ok()).collect()
+}
+
+fn blocker(place: &str, row: &[Value]) -> Option<Blocker> {
+    let [session, user, application, state, statement, open_s, waiting] = row else { return None };
+    let text = |value: &Value| value.text().filter(|text| !text.is_empty()).map(str::to_owned);
+    // A transaction that was prepared is of no session.
+    let session = session.integer().and_then(|id| u64::try_from(id).ok()).filter(|id| *id > 0);
+    let is_ours = session.is_some_and(|id| ours::count(place, std::iter::once(id)) > 0);
+    Some(Blocker {
+        session,
+        is_ours,
+        user: text(user),
+        application: text(application),
+        state: text(state),
+        statement: text(statement).map(|sql| told(&sql)),
+        open_s: counter(&[Value::Text(String::new()), open_s.clone()]).map(|(_, open_s)| open_s.max(0.0)),
+        since: None,
+        waiting: text(waiting).map_or(0, |ids| ours::count(place, numbers(&ids).into_iter())),
+    })
+}
+
+/// The begin of a statement, on one line, up to a word that may stand before a password.
+fn told(sql: &str) -> String {
+    let words = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    let small = words.to_ascii_lowercase();
+    let secret = SECRETS.iter().filter_map(|word| small.find(word).map(|at| at + word.len())).min();
+    let long = words.char_indices().nth(STATEMENT_MOST).map(|(end, _)| end);
+    match secret.into_iter().chain(long).min() {
+        Some(end) => format!("{}…", &words[..end]),
+        None => words,
     }
 }
 
@@ -343,6 +499,47 @@ mod tests {
         let expected = [("wait_ms.LCK_M_X".to_owned(), 10.0), ("wait_ms.WRITELOG".to_owned(), 25.0)];
         assert_eq!(now.rises(&before, 2.0), expected.into());
         assert_eq!(now.rises(&Told::default(), 2.0), BTreeMap::new(), "nothing was told before");
+    }
+
+    /// The numbers of sessions tell whose they are; without them all are the load's.
+    #[test]
+    fn a_row_of_sessions_is_read_with_numbers_and_without() {
+        let row = |rest: &[Value]| {
+            let head = [Value::Text("Lock:relation".to_owned()), Value::I64(3)];
+            group(&[&head, rest].concat()).map(|group| (group.sessions, group.ids))
+        };
+        assert_eq!(row(&[Value::Text("7,8, 9".to_owned())]), Some((3, Some(vec![7, 8, 9]))));
+        assert_eq!(row(&[Value::I64(7)]), Some((3, Some(vec![7]))));
+        assert_eq!(row(&[Value::Null]), Some((3, None)));
+        assert_eq!(row(&[]), Some((3, None)));
+        assert!(group(&[Value::Null, Value::I64(3)]).is_none());
+    }
+
+    #[test]
+    fn a_blocker_is_told_with_its_statement_and_without_its_password() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let _ours = ours::Registered::new("blocked:1".to_owned(), 5);
+        let row = |statement: &str| {
+            let head = [Value::I64(12), text("plant"), text("psql"), text("idle in transaction")];
+            let row = [&head[..], &[text(statement), Value::F64(41.5), text("5,6")]].concat();
+            blocker("blocked:1", &row).unwrap()
+        };
+        let found = row("LOCK TABLE\n  tank");
+        assert_eq!(found.statement.as_deref(), Some("LOCK TABLE tank"));
+        assert_eq!(
+            (found.session, found.is_ours, found.waiting, found.open_s),
+            (Some(12), false, 1, Some(41.5))
+        );
+        let secret = row("ALTER ROLE plant PASSWORD 'hidden77'").statement.unwrap();
+        assert_eq!(secret, "ALTER ROLE plant PASSWORD…");
+        let secret = row("CREATE USER x IDENTIFIED BY 'hidden77'").statement.unwrap();
+        assert_eq!(secret, "CREATE USER x IDENTIFIED…");
+        let long = row(&"é".repeat(900)).statement.unwrap();
+        assert_eq!(long.chars().count(), STATEMENT_MOST + 1);
+        let prepared =
+            [Value::I64(0), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, text("5")];
+        let prepared = blocker("blocked:1", &prepared).unwrap();
+        assert_eq!((prepared.session, prepared.open_s, prepared.waiting), (None, None, 1));
     }
 
     #[test]

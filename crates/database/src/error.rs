@@ -24,6 +24,9 @@ pub enum Error {
     /// too long. The same may succeed when it is tried again.
     #[error("{0}")]
     Conflict(String),
+    /// The server refused a statement because this login lacks a privilege.
+    #[error("{0}")]
+    Denied(String),
     /// The server refused a statement.
     #[error("{0}")]
     Statement(String),
@@ -44,6 +47,7 @@ impl Error {
             Self::Statement(words) => Self::Statement(placed(words)),
             Self::Conflict(words) => Self::Conflict(placed(words)),
             Self::Full(words) => Self::Full(placed(words)),
+            Self::Denied(words) => Self::Denied(placed(words)),
             Self::Unreachable(_) | Self::Refused(_) | Self::NoDatabase(_) | Self::Lost(_) => self,
         }
     }
@@ -52,7 +56,7 @@ impl Error {
     /// is no mistake of whoever asked for it.
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::NoDatabase(_))
+        matches!(self, Self::Refused(_) | Self::NoDatabase(_) | Self::Denied(_))
     }
 }
 
@@ -112,6 +116,9 @@ pub(crate) mod remedy {
     pub(crate) const CONFLICT: &str = "try again";
     /// No room.
     pub(crate) const FULL: &str = "make room on the disk of the database, or give it another";
+    /// No privilege, and nothing says which one.
+    pub(crate) const DENIED: &str =
+        "as an administrator, grant this login the privilege that the server names";
     /// The file may not become larger.
     pub(crate) const FILE_LIMIT: &str =
         "the files of this process may not become larger: raise the limit (`ulimit -f`)";

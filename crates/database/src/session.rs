@@ -12,6 +12,7 @@ use crate::fake::FakeSession;
 use crate::login::typed;
 use crate::mysql::MysqlSession;
 use crate::numbers::Numbers;
+use crate::ours::Registered;
 use crate::postgres::PostgresSession;
 use crate::rows::Cell;
 use crate::silence::{Silence, Watch, seconds};
@@ -30,6 +31,8 @@ pub struct Session {
     connection: Connection,
     /// Of a server that is not to be silent.
     watch: Option<Watch>,
+    /// Of a server that numbers its sessions.
+    _registered: Option<Registered>,
 }
 
 /// Awaits an exchange with a server, watched if the session is. The watch is kept elsewhere: it can open a session itself, and
@@ -148,7 +151,9 @@ impl Session {
                 (Opened::ClickHouse(Box::new(session)), connection, Some(server.silence))
             }
         };
-        Ok(Self { opened, connection, watch: silence.map(|silence| Watch::new(url, silence)) })
+        let registered = connection.id.zip(url.host()).map(|(id, server)| Registered::new(server, id));
+        let watch = silence.map(|silence| Watch::new(url, silence));
+        Ok(Self { opened, connection, watch, _registered: registered })
     }
 
     /// As [`Self::open`], of a database that somebody else made: nothing of it is set that others would find set. A file of SQLite keeps its
@@ -204,16 +209,22 @@ impl Session {
         self
     }
 
+    /// Has it be somebody else's for whoever looks.
+    #[cfg(test)]
+    pub(crate) fn forget_registration(&mut self) {
+        self._registered = None;
+    }
+
     /// A session in a file of SQLite that was opened already.
     pub(crate) fn of_sqlite(session: SqliteSession) -> Self {
         let connection = Connection { id: None, since: String::new() };
-        Self { opened: Opened::Sqlite(session), connection, watch: None }
+        Self { opened: Opened::Sqlite(session), connection, watch: None, _registered: None }
     }
 
     /// A session in a file of DuckDB that was opened already.
     pub(crate) fn of_duckdb(session: DuckDbSession) -> Self {
         let connection = Connection { id: None, since: String::new() };
-        Self { opened: Opened::DuckDb(session), connection, watch: None }
+        Self { opened: Opened::DuckDb(session), connection, watch: None, _registered: None }
     }
 
     /// Runs statements that have no parameters, separated by semicolons, and in T-SQL by lines `GO` where a batch ends.

@@ -209,15 +209,22 @@ pub enum InstanceError {
     },
 }
 
-/// What servers write before the reason why they do not go on.
-const REASONS: [&str; 5] = ["PANIC:", "FATAL:", "[ERROR]", "ERROR:", "error:"];
+/// What servers write before the reason why they do not go on, the gravest first; of equal ones the first in the log is the cause, and
+/// the rest follow from it.
+const REASONS: [&[&str]; 4] = [&["PANIC:", "FATAL:"], &["[ERROR]"], &["ERROR:"], &["error:"]];
+/// What PostgreSQL answers whoever connects before it is ready: it is no reason to end.
+const NOT_YET: &str = "the database system is ";
 /// Lines of a log that are told beside the reason.
 const LINES_MOST: usize = 3;
 
 /// The reason that a log gives, then its last lines: `: FATAL: unrecognized configuration parameter "x"; the end of its log: …`.
 fn because(log: &str) -> String {
     let lines: Vec<&str> = log.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    let reason = |mark: &&str| lines.iter().find_map(|line| line.find(*mark).map(|at| (*line, &line[at..])));
+    let reason = |marks: &&[&str]| {
+        let marked = |line: &&str| marks.iter().find_map(|mark| line.find(mark));
+        let is_reason = |line: &&&str| !line.contains(NOT_YET);
+        lines.iter().filter(is_reason).find_map(|line| marked(line).map(|at| (*line, &line[at..])))
+    };
     let found = REASONS.iter().find_map(reason);
     // What is told already is not told twice.
     let others: Vec<&str> =
@@ -285,6 +292,18 @@ mod tests {
             "{}",
             because(mariadb)
         );
+        // A PANIC at the end of it all was named in place of what led to it.
+        let postgres = "10:00:01 [7] FATAL:  the database system is starting up\n\
+                        10:00:01 [8] FATAL:  could not create shared memory segment: No space left on device\n\
+                        10:00:02 [9] PANIC:  could not open file \"global/pg_control\": No such file or directory";
+        assert!(
+            because(postgres).starts_with(": FATAL:  could not create shared memory segment: No space"),
+            "{}",
+            because(postgres)
+        );
+        let panicked =
+            "1 PANIC:  could not locate a valid checkpoint record\n2 FATAL:  the startup process ended";
+        assert!(because(panicked).starts_with(": PANIC:  could not locate"), "{}", because(panicked));
         assert_eq!((because(""), because("a\n")), (String::new(), "; the end of its log:\na".to_owned()));
         assert_eq!(because("x FATAL: no"), ": FATAL: no");
     }

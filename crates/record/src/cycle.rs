@@ -76,6 +76,7 @@ mod tests {
                 log_directory: None,
                 link: None,
                 services: Vec::new(),
+                unsafe_tables: Vec::new(),
             };
             server.checkpoint_s()
         };

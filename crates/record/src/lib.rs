@@ -81,7 +81,7 @@ pub use labels::{LATEST, LabelError, Labels, RunName, Tag};
 pub use leaves::{Leaves, leaves};
 pub use link::{Checked, Link, LinkEncryption};
 pub use machine::{
-    DeviceLoad, GroupLoad, MachineLoad, OwnLoad, Resources, ServerLoad, ServerTold, beside, doing,
+    Blocker, DeviceLoad, GroupLoad, MachineLoad, OwnLoad, Resources, ServerLoad, ServerTold, beside, doing,
 };
 pub use manifest::{Manifest, PlannedTrial, Resumption, SearchRules};
 pub use mark::{Mark, MarkKind};
@@ -104,7 +104,7 @@ pub use rows::{RowsCompared, RowsDiffer};
 pub use sample::{Interval, OperationInterval, OperationSample, Pauses, Phase, Sample, Summary};
 pub use script::{Balances, ParametersInUse, ScriptInUse, ScriptOutcome, ScriptSetup, StatementInUse};
 pub use series::{FigureOf, Second, SecondFigure, Series};
-pub use server::{Outage, Server, ServerSetting, Service};
+pub use server::{Outage, Server, ServerSetting, Service, UnsafeTables};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, shown, shown_json};
 pub use started::{DeviceLimits, FileCache, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};

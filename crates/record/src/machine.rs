@@ -170,9 +170,43 @@ pub struct ServerTold {
     /// for as the server spells it: `vacuum IO:DataFileRead`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub beside: BTreeMap<String, u64>,
+    /// Sessions that held locks which sessions of the load waited for, as they were seen last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<Blocker>,
     /// Copies of its databases on other servers, and of each the one that is written to, as they stood last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<ReplicaState>,
+}
+
+/// A session that holds a lock for which others wait, and waits for none itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Blocker {
+    /// Its number at the server; none of a transaction that was prepared and belongs to no session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<u64>,
+    /// Whether it is a session of the load itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ours: bool,
+    /// Its user, where the login may see that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Its program, as it calls itself; of MySQL and MariaDB the address that it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<String>,
+    /// What it did, as the server spells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The begin of its statement, or of its last one, up to a word that may stand before a password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+    /// How long its transaction had been open when it was seen, in seconds; of a server that does not tell, its statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_s: Option<f64>,
+    /// The time from which it was, as RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Sessions of the load that waited for it, at most.
+    pub waiting: u64,
 }
 
 /// What a server can be seen to do beside the load: the first word of what is told of it.
@@ -201,6 +235,8 @@ pub mod doing {
     pub const ROW_LOCK: &str = "row lock";
     /// The server does not show the login of whoever looked what it does.
     pub const HIDDEN: &str = "hidden";
+    /// The server does not track what it does (`track_activities` is off).
+    pub const UNTRACKED: &str = "untracked";
 }
 
 /// As it is stored, format 1 included.
@@ -311,6 +347,12 @@ mod tests {
             sessions: [("IO:WALSync".to_owned(), 31), (doing::EXECUTING.to_owned(), 4)].into(),
             counters_per_s: [("pg_stat_wal.wal_sync".to_owned(), 212.5)].into(),
             beside: [("checkpoint IO:DataFileSync".to_owned(), 3)].into(),
+            blockers: vec![Blocker {
+                session: Some(12),
+                waiting: 3,
+                open_s: Some(4.5),
+                ..Blocker::default()
+            }],
             replicas: vec![ReplicaState {
                 replica: "NODE2".to_owned(),
                 database: "prony_orders".to_owned(),
@@ -329,6 +371,9 @@ mod tests {
         let old = r#"{"end_s":1.0,"length_s":1.0,"servers":{"x":{"cpu_cores":1.0,"memory_bytes":5,"processes":2}}}"#;
         let old: Resources = serde_json::from_str(old).unwrap();
         assert_eq!((old.servers["x"].read_bytes_per_s, old.told.len()), (None, 0));
+        let old = r#"{"end_s":1.0,"length_s":1.0,"told":{"x":{"looks":3,"sessions":{"idle":1}}}}"#;
+        let old: Resources = serde_json::from_str(old).unwrap();
+        assert_eq!(old.told["x"].blockers, []);
     }
 
     #[test]

@@ -36,6 +36,18 @@ pub struct Server {
     /// Who runs it, whether it is a copy, and what stands before it, as far as it tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
+    /// Tables of the database of which a crash may lose committed rows, whatever the settings say; none in records of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsafe_tables: Vec<UnsafeTables>,
+}
+
+/// Tables of one kind of which a crash may lose committed rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnsafeTables {
+    /// What they are: `unlogged`, `temporary`, or the storage engine, such as `MEMORY`.
+    pub kind: String,
+    /// Their names.
+    pub names: Vec<String>,
 }
 
 /// Something that runs a server for its users, that it is, or that stands before it.

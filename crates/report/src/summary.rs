@@ -472,6 +472,12 @@ fn limited_by(report: &Report) -> String {
     if let Some(verdict) = report.verdicts.iter().find(is_generator) {
         return format!("the load generator: {}", gist(&verdict.sentence));
     }
+    // What was due and not sent waited behind those that waited for a lock.
+    if report.verdicts.iter().any(|verdict| verdict.rule == limit::BLOCKED)
+        && let Some(told) = limit::told(report.trials.iter())
+    {
+        return told;
+    }
     if let Some(background) = limit::background(report.trials.iter()) {
         return background;
     }

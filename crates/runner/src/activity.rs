@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use database::{Activity, Error, Told, Url};
-use record::{Resources, ServerTold, doing};
+use jiff::{SignedDuration, Timestamp, Unit};
+use record::{Blocker, Resources, ServerTold, doing};
 use tokio::runtime::Runtime;
 
 use crate::sampling::Sampler;
@@ -21,6 +22,8 @@ const TOGETHER_S: f64 = 0.95;
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Time until a server that was lost is tried again.
 const AGAIN_S: f64 = 1.0;
+/// Looks in a row in which sessions wait for a table and nobody is named, until that is a note.
+const IN_VAIN_MOST: u32 = 3;
 /// Share of the looks that may be missing without a word: each second says of how many it is.
 const MISSING_SHARE: f64 = 0.5;
 
@@ -46,7 +49,10 @@ pub(crate) struct Looks {
     /// The counters when they were read last, and when that was.
     counted: Option<(f64, Told)>,
     notes: Vec<String>,
+    /// Looks in a row in which sessions waited for locks and nobody was named.
+    blocked_in_vain: u32,
     is_hidden_told: bool,
+    is_untracked_told: bool,
     is_untold_told: bool,
 }
 
@@ -69,7 +75,9 @@ impl Looks {
             given_s: 0.0,
             counted: None,
             notes: Vec::new(),
+            blocked_in_vain: 0,
             is_hidden_told: false,
+            is_untracked_told: false,
             is_untold_told: false,
         }
     }
@@ -114,6 +122,18 @@ impl Looks {
         self.found.looks += 1;
         add(&mut self.found.sessions, found.sessions);
         add(&mut self.found.beside, found.beside);
+        if is_due && found.lock_waits > 0 {
+            // Only then, and once a second: asking who blocks whom is work for a server.
+            let blockers = activity.blockers().await?;
+            let is_vain = blockers.is_empty() && found.table_lock_waits > 0;
+            self.blocked_in_vain = if is_vain { self.blocked_in_vain + 1 } else { 0 };
+            if self.blocked_in_vain == IN_VAIN_MOST {
+                activity.miss_blockers();
+                self.is_untold_told = false;
+            }
+            self.found.blockers =
+                blockers.into_iter().map(|blocker| dated(blocker, Timestamp::now())).collect();
+        }
         if is_due {
             let told = activity.told().await?;
             if let Some((before_s, before)) = &self.counted {
@@ -167,6 +187,18 @@ impl Looks {
         ));
     }
 
+    /// That a server does not track what sessions do, once.
+    fn tell_untracked(&mut self) {
+        if self.is_untracked_told || !self.found.sessions.contains_key(doing::UNTRACKED) {
+            return;
+        }
+        self.is_untracked_told = true;
+        self.notes.push(format!(
+            "The server of {} does not track its sessions, so what they waited for is unknown. Set track_activities = on.",
+            self.of.name
+        ));
+    }
+
     /// What the server does not tell of itself, once.
     fn tell_untold(&mut self) {
         let State::Open(activity) = &self.state else { return };
@@ -195,6 +227,7 @@ impl Sampler for Looks {
             return None;
         }
         self.tell_hidden();
+        self.tell_untracked();
         self.tell_untold();
         self.given_s = at_s;
         let session = self.found.session;
@@ -215,6 +248,14 @@ impl Sampler for Looks {
     fn missing_share_told(&self) -> f64 {
         MISSING_SHARE
     }
+}
+
+/// A blocker with the time from which it has been one at most.
+fn dated(blocker: Blocker, now: Timestamp) -> Blocker {
+    let ago = |seconds: f64| SignedDuration::try_from_secs_f64(seconds.round()).ok();
+    let since = blocker.open_s.and_then(ago).and_then(|ago| now.checked_sub(ago).ok());
+    let whole = |time: Timestamp| time.round(Unit::Second).unwrap_or(time);
+    Blocker { since: since.map(|time| whole(time).to_string()), ..blocker }
 }
 
 fn add(sum: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
@@ -252,6 +293,14 @@ mod tests {
         assert_eq!((looks.sample(0.5), looks.sample(1.5)), (None, None), "no reading of nothing");
         assert_eq!(looks.notes(), [""; 0]);
         assert!(matches!(looks.state, State::Apart { from_s } if from_s == 2.5), "it was tried at 1.5 s");
+    }
+
+    #[test]
+    fn a_blocker_has_the_time_at_which_its_transaction_began() {
+        let now: Timestamp = "2026-03-01T12:00:41.9Z".parse().unwrap();
+        let since = |open_s| dated(Blocker { open_s, ..Blocker::default() }, now).since;
+        assert_eq!(since(Some(41.4)).as_deref(), Some("2026-03-01T12:00:01Z"));
+        assert_eq!((since(None), since(Some(f64::MAX))), (None, None));
     }
 
     #[test]

@@ -173,6 +173,7 @@ mod tests {
             log_directory: None,
             link: None,
             services: Vec::new(),
+            unsafe_tables: Vec::new(),
         };
         Setup::Reporting(Box::new(ReportingSetup {
             target: "postgres://me@localhost/prony_reports".to_owned(),

@@ -213,6 +213,7 @@ impl ClickHouseSession {
             log_directory: None,
             link: Some(Link { is_remote: self.is_remote, encryption, remark, taken: Vec::new() }),
             services: Vec::new(),
+            unsafe_tables: Vec::new(),
         })
     }
 

@@ -153,6 +153,7 @@ impl DuckDbSession {
             log_directory: directory,
             link: None,
             services: Vec::new(),
+            unsafe_tables: Vec::new(),
         })
     }
 

@@ -248,6 +248,7 @@ impl FakeSession {
             log_directory: None,
             link: None,
             services: Vec::new(),
+            unsafe_tables: Vec::new(),
         }
     }
 

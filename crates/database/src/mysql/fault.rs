@@ -34,7 +34,8 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             }
             // A node of Galera that is no member of the group takes nothing; another one may.
             1047 | 1180 if is_apart(&answer.message) => Error::Lost(text(remedy::LOST)),
-            1021 | 1114 => Error::Full(text(remedy::FULL)),
+            1021 => Error::Full(text(remedy::FULL)),
+            1114 => Error::Full(text(table_is_full(&answer.message))),
             // A lock waited for too long, a deadlock, a row that changed since the transaction's snapshot.
             1205 | 1213 | 1020 => Error::Conflict(text(remedy::CONFLICT)),
             // Options --read-only and its like, and transactions that only read.
@@ -48,7 +49,9 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             20 | 1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
             // A log that could not be written or synced may have the transaction all the same, which a server that starts again finds.
             code if is_of_disk(code, answer) => Error::Lost(text(remedy::DISK)),
-            1044 | 1142 | 1143 | 1227 => Error::Statement(text("give the login the right to do this")),
+            1044 | 1142 | 1143 | 1227 | 1370 => {
+                Error::Denied(attempt.text(words(error), &denied(&answer.message)))
+            }
             _ => Error::Statement(text("")),
         },
         Driver::Io(_)
@@ -59,6 +62,35 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
         ) => Error::Lost(text(remedy::LOST)),
         _ => Error::Statement(text("")),
     }
+}
+
+/// What can be done about a table that is full (1114): the number does not tell which limit was met.
+///
+/// Source: <https://mariadb.com/docs/server/server-usage/storage-engines/memory-storage-engine>, `max_heap_table_size`.
+fn table_is_full(message: &str) -> &'static str {
+    // What a statement needs besides its tables has names such as `/tmp/#sql-temptable-1f`.
+    if message.contains("#sql") {
+        return "it is a temporary table of the server: make room in its tmpdir and its temporary tablespace";
+    }
+    "if the table is in memory (ENGINE=MEMORY), raise max_heap_table_size and make the table again, else make room on the disk of the \
+     database, or let its tablespace grow"
+}
+
+/// The statement that grants a privilege which is missing, as far as the server names it:
+/// `INSERT command denied to user 'depot'@'localhost' for table `plant`.`tank``.
+fn denied(message: &str) -> String {
+    let told = message.split_once(" command denied to user ").and_then(|(privilege, rest)| {
+        let (user, rest) = rest.split_once(" for ")?;
+        let (kind, thing) = rest.split_once(' ')?;
+        (kind == "table").then(|| format!("as an administrator: GRANT {privilege} ON {thing} TO {user}"))
+    });
+    let database = || {
+        let (user, database) =
+            message.strip_prefix("Access denied for user ")?.split_once(" to database '")?;
+        let database = database.strip_suffix('\'')?;
+        Some(format!("as an administrator: GRANT ALL ON `{database}`.* TO {user}"))
+    };
+    told.or_else(database).unwrap_or_else(|| remedy::DENIED.to_owned())
 }
 
 /// Whether a node of Galera says that it has no group to agree with, before a statement or at its commit.
@@ -153,6 +185,37 @@ mod tests {
     fn meaning(code: u16, message: &str) -> Error {
         let answer = ServerError { code, message: message.to_owned(), state: "HY000".to_owned() };
         of(&Driver::Server(answer), Attempt { doing: Doing::Append("samples"), target: "mysql://h/x" })
+    }
+
+    /// A table in memory that was full had people make room on the disk.
+    #[test]
+    fn a_table_that_is_full_may_be_one_in_memory_or_a_temporary_one() {
+        let text = meaning(1114, "The table 'alarm' is full").to_string();
+        assert!(text.contains("max_heap_table_size") && text.contains("make room on the disk"), "{text}");
+        let temporary = meaning(1114, "The table '/tmp/#sql-temptable-1f-3' is full").to_string();
+        assert!(temporary.contains("tmpdir") && !temporary.contains("max_heap"), "{temporary}");
+        assert!(matches!(meaning(1114, "The table 'alarm' is full"), Error::Full(_)));
+    }
+
+    #[test]
+    fn a_privilege_that_is_missing_is_named_with_the_statement_that_grants_it() {
+        for (number, message, expected) in [
+            (
+                1142,
+                "INSERT command denied to user 'depot'@'localhost' for table `plant`.`tank`",
+                "GRANT INSERT ON `plant`.`tank` TO 'depot'@'localhost'",
+            ),
+            (
+                1044,
+                "Access denied for user 'depot'@'%' to database 'prony_orders'",
+                "GRANT ALL ON `prony_orders`.* TO 'depot'@'%'",
+            ),
+            (1227, "Access denied; you need (at least one of) the SUPER privilege(s)", remedy::DENIED),
+        ] {
+            let error = meaning(number, message);
+            assert!(matches!(error, Error::Denied(_)) && error.is_usage(), "{error}");
+            assert!(error.to_string().ends_with(expected), "{error}");
+        }
     }
 
     #[test]

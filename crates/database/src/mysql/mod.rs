@@ -23,6 +23,7 @@ use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Statement};
 use record::{Link, Server, ServerSetting};
 
+use crate::durability::unsafe_tables;
 use crate::error::{Attempt, Doing, remedy};
 use crate::rows::CellRow;
 use crate::url::{Host, ServerAddress};
@@ -407,7 +408,18 @@ impl MysqlSession {
             data_directory: data_directory.cloned(),
             link: Some(self.link.clone()),
             services: self.services().await?,
+            unsafe_tables: unsafe_tables(self.unsafe_tables().await?),
         })
+    }
+
+    /// Tables of storage engines without a log; none where the login may not see them.
+    async fn unsafe_tables(&mut self) -> Result<Vec<Vec<Value>>, Error> {
+        let sql = "SELECT engine, table_name FROM information_schema.tables WHERE table_schema = database() \
+                   AND engine IN ('MEMORY', 'MyISAM', 'MRG_MyISAM', 'CSV', 'ARCHIVE') ORDER BY 1, 2 LIMIT 1000";
+        match self.query(sql, &[]).await {
+            Err(error) if error.is_lost() => Err(error),
+            rows => Ok(rows.unwrap_or_default()),
+        }
     }
 
     pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {

@@ -139,6 +139,8 @@ async fn came<P: Encoding>(mut result: QueryResult<'_, '_, P>, asked: Asked) -> 
         }
         had_rows |= has_rows;
         if result.is_empty() {
+            // The driver keeps an error that comes after rows, as of a procedure that selects, for whoever asks next.
+            result.next().await?;
             return Ok(came);
         }
     }

@@ -35,7 +35,7 @@ pub(super) async fn standing(
 async fn comment(place: &Place, sql: &Commenting, admin: &mut Session) -> Result<Option<Mark>, Error> {
     let rows = match admin.query(sql.read_comment, &[Value::Text(place.name.clone())]).await {
         // Not every server knows comments.
-        Err(Error::Statement(_)) => return Ok(None),
+        Err(Error::Statement(_) | Error::Denied(_)) => return Ok(None),
         rows => rows?,
     };
     let Some(Value::Text(text)) = rows.first().and_then(|row| row.first()) else { return Ok(None) };

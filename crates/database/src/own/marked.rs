@@ -47,6 +47,7 @@ pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, 
         Error::Statement(words) => Error::Refused(words),
         Error::Unreachable(_)
         | Error::Refused(_)
+        | Error::Denied(_)
         | Error::NoDatabase(_)
         | Error::Lost(_)
         | Error::Full(_)
@@ -99,7 +100,7 @@ impl Place {
             Ok(mut session) => Ok(mark::read(&mut session).await?.map_or(Standing::Foreign, Standing::Ours)),
             Err(Error::NoDatabase(_)) => Ok(Standing::Absent),
             // What does not let us in is not ours.
-            Err(Error::Refused(_) | Error::Statement(_)) => Ok(Standing::Foreign),
+            Err(Error::Refused(_) | Error::Denied(_) | Error::Statement(_)) => Ok(Standing::Foreign),
             Err(error) => Err(error),
         }
     }

@@ -73,7 +73,7 @@ impl Place {
     /// What stands there for whoever wants to use it: what does not let us in is not ours.
     pub(super) async fn standing_at_first(&self, admin: &mut Session) -> Result<Standing, Error> {
         match self.standing(admin).await {
-            Err(Error::Refused(_) | Error::Statement(_)) => Ok(Standing::Foreign),
+            Err(Error::Refused(_) | Error::Denied(_) | Error::Statement(_)) => Ok(Standing::Foreign),
             other => other,
         }
     }
@@ -156,6 +156,7 @@ impl Place {
             Error::Statement(words) => Error::Refused(words),
             Error::Unreachable(_)
             | Error::Refused(_)
+            | Error::Denied(_)
             | Error::NoDatabase(_)
             | Error::Lost(_)
             | Error::Full(_)
@@ -383,6 +384,7 @@ impl Hold {
                     Error::Unreachable(_) => Error::Unreachable(text),
                     Error::Lost(_) => Error::Lost(text),
                     Error::Refused(_)
+                    | Error::Denied(_)
                     | Error::NoDatabase(_)
                     | Error::Full(_)
                     | Error::Conflict(_)

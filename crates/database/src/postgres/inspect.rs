@@ -10,9 +10,9 @@ pub(crate) static INSPECTED: Questions = Questions {
         Question {
             table: "settings",
             about: "its settings",
-            columns: &["name", "value", "unit"],
+            columns: &["name", "value", "unit", "source"],
             ways: &[
-                "SELECT name, setting, unit FROM pg_settings WHERE name IN ('allow_system_table_mods', 'archive_mode', \
+                "SELECT name, setting, unit, source FROM pg_settings WHERE name IN ('allow_system_table_mods', 'archive_mode', \
                      'autovacuum', 'autovacuum_max_workers', 'autovacuum_vacuum_cost_delay', 'autovacuum_work_mem', \
                      'bgwriter_lru_maxpages', 'checkpoint_completion_target', 'checkpoint_timeout', 'commit_delay', \
                      'data_checksums', 'data_sync_retry', 'debug_assertions', 'effective_cache_size', \
@@ -33,6 +33,27 @@ pub(crate) static INSPECTED: Questions = Questions {
             columns: &["data_directory"],
             ways: &["SELECT current_setting('data_directory')"],
             grant: Some("GRANT pg_read_all_settings TO {login}"),
+        },
+        Question {
+            table: "commits",
+            about: "settings of commits of roles and databases",
+            columns: &["role", "database", "value"],
+            ways: &[
+                "SELECT r.rolname::text, d.datname::text, split_part(one, '=', 2) FROM pg_db_role_setting AS s CROSS JOIN \
+                     unnest(s.setconfig) AS one LEFT JOIN pg_roles AS r ON r.oid = s.setrole LEFT JOIN pg_database AS d ON d.oid = \
+                     s.setdatabase WHERE one LIKE 'synchronous_commit=%' ORDER BY 1, 2",
+            ],
+            grant: None,
+        },
+        Question {
+            table: "unlogged",
+            about: "tables of this database without a log",
+            columns: &["table"],
+            ways: &[
+                "SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE \
+                     c.relpersistence = 'u' AND c.relkind IN ('r', 'p', 'm') AND n.nspname NOT LIKE 'pg\\_toast%' ORDER BY 1",
+            ],
+            grant: None,
         },
         Question {
             table: "checkpoints",

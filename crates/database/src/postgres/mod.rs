@@ -28,6 +28,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use record::{Link, Server, ServerSetting};
 use tokio_postgres::{Client, Statement};
 
+use crate::durability::unsafe_tables;
 use crate::error::{Attempt, Doing};
 use crate::url::ServerAddress;
 use crate::{Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
@@ -356,6 +357,7 @@ impl PostgresSession {
                 }
             }
         }
+        listed.extend(self.commit_settings().await?);
         let setting = |name: &str| settings.get(name).map_or("unknown", String::as_str);
         let (is_durable, durability) = durability(setting("fsync"), setting("synchronous_commit"));
         let version = setting("server_version").split(' ').next().unwrap_or("unknown");
@@ -369,7 +371,28 @@ impl PostgresSession {
             data_directory: data_directory.cloned(),
             link: Some(self.link.clone()),
             services: self.services().await?,
+            unsafe_tables: unsafe_tables(self.rows_of(UNSAFE_TABLES).await?),
         })
+    }
+
+    /// What is set of commits for this role or this database, which comes before the server's own setting.
+    async fn commit_settings(&mut self) -> Result<Vec<ServerSetting>, Error> {
+        let rows = self.rows_of(COMMIT_SETTINGS).await?;
+        let setting = |row: &Vec<Value>| match row.as_slice() {
+            [Value::Text(of), Value::Text(value)] => {
+                Some(ServerSetting { name: format!("synchronous_commit of {of}"), value: value.clone() })
+            }
+            _ => None,
+        };
+        Ok(rows.iter().filter_map(setting).collect())
+    }
+
+    /// Rows of something that a login may not see, or that a server of another kind does not have: then none.
+    async fn rows_of(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, Error> {
+        match self.query(sql, &[]).await {
+            Err(error) if error.is_lost() => Err(error),
+            rows => Ok(rows.unwrap_or_default()),
+        }
     }
 
     pub(crate) async fn sizes(&mut self) -> Result<Sizes, Error> {
@@ -452,6 +475,19 @@ async fn answer<T, E>(mut request: UnderWay<impl Future<Output = Result<T, E>>>)
     request.as_mut().await;
     request.as_mut().take_output().transpose().map(|_| ())
 }
+
+/// What has no log: <https://www.postgresql.org/docs/current/sql-createtable.html>, `UNLOGGED`. Temporary tables are those of all sessions.
+const UNSAFE_TABLES: &str = "SELECT CASE c.relpersistence WHEN 'u' THEN 'unlogged' ELSE 'temporary' END, c.relname::text \
+     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+     WHERE c.relpersistence IN ('u', 't') AND c.relkind IN ('r', 'p', 'm') AND n.nspname NOT LIKE 'pg\\_toast%' \
+     ORDER BY c.relpersistence = 't', 2 LIMIT 1000";
+/// Those of a role or a database apply to sessions that begin later.
+const COMMIT_SETTINGS: &str = "SELECT concat_ws(' in ', CASE WHEN s.setrole <> 0 THEN 'role ' || current_user END, \
+     CASE WHEN s.setdatabase <> 0 THEN 'database ' || current_database() END), split_part(one, '=', 2) \
+     FROM pg_db_role_setting AS s CROSS JOIN unnest(s.setconfig) AS one \
+     WHERE one LIKE 'synchronous_commit=%' \
+     AND s.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user)) \
+     AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database())) ORDER BY 1";
 
 /// Source: <https://www.postgresql.org/docs/current/runtime-config-wal.html>, `fsync` and `synchronous_commit`.
 fn durability(fsync: &str, synchronous_commit: &str) -> (bool, String) {

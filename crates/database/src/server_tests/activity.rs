@@ -12,6 +12,9 @@ const PLACE: &str =
     "CREATE TABLE places (id integer PRIMARY KEY, held integer NOT NULL); INSERT INTO places VALUES (1, 0)";
 const ADD: &str = "UPDATE places SET held = held + 1 WHERE id = ?";
 
+const LOCK_TABLE: &str = "BEGIN; LOCK TABLE places";
+const LOCK_ROW: &str = "BEGIN; UPDATE places SET held = 9";
+
 /// Looks until it is as expected, while something goes on.
 async fn seen(
     activity: &mut Activity,
@@ -66,6 +69,82 @@ pub(super) async fn a_session_that_waits_for_a_row_is_seen_to(engine: Engine) {
     let nobody = seen(&mut activity, BTreeMap::is_empty, std::future::pending()).await;
     assert_eq!(nobody, BTreeMap::new());
     drop((one, other, activity));
+    own.remove().await.unwrap();
+}
+
+/// A table that somebody has locked: the session that waits is ours, the one that holds it is not, and it is named with its statement.
+pub(super) async fn who_holds_a_lock_on_a_table_is_named(engine: Engine) {
+    let server = Running::start(engine);
+    let own = server.own("prony_locked", Existing::Refuse).await.unwrap();
+    let mut waiter = own.session().await.unwrap();
+    waiter.script(PLACE).await.unwrap();
+    let is_postgres = engine == Engine::Postgres;
+    // It is no session of this program's: psql and mariadb know nothing of it.
+    let url = server.url().with_database(own.name());
+    let mut holder = Session::open(&url).await.unwrap();
+    holder.script(if is_postgres { LOCK_TABLE } else { LOCK_ROW }).await.unwrap();
+    holder.forget_registration();
+    let id = holder.connection().id;
+    let mut activity = Activity::open(&server.url(), &[own.name().to_owned()]).await.unwrap().unwrap();
+    let add = server.sql(ADD);
+    let waiting = async {
+        waiter.execute(&add, &[Value::I64(1)]).await.unwrap();
+    };
+    let naming = async {
+        loop {
+            let seen = activity.look().await.unwrap();
+            let blockers = activity.blockers().await.unwrap();
+            if let Some(blocker) = blockers.into_iter().next() {
+                return (seen, blocker);
+            }
+        }
+    };
+    let (seen, blocker) = tokio::select! {
+        () = waiting => panic!("it came to an end before its blocker was named"),
+        named = timeout(Duration::from_secs(20), naming) => named.unwrap(),
+    };
+    assert_eq!((blocker.session, blocker.is_ours, blocker.waiting), (id, false, 1), "{blocker:?}");
+    assert!(blocker.user.is_some() && blocker.open_s.is_some(), "{blocker:?}");
+    assert_eq!(blocker.state.as_deref(), Some("idle in transaction"), "{blocker:?}");
+    // MariaDB tells the statement of a session that rests nowhere.
+    let statement = is_postgres.then_some(LOCK_TABLE);
+    assert_eq!(blocker.statement.as_deref(), statement, "{blocker:?}");
+    assert_eq!(seen.lock_waits, 1, "{seen:?}");
+    assert_eq!(
+        seen.sessions.values().sum::<u64>(),
+        if is_postgres { 1 } else { 2 },
+        "the holder is none of ours: {seen:?}"
+    );
+    drop((holder, activity));
+    drop(waiter);
+    own.remove().await.unwrap();
+}
+
+/// Sessions that are being connected have no state for a moment, and were taken for hidden ones, with a right to be granted to a superuser.
+#[tokio::test]
+async fn sessions_that_begin_are_not_hidden() {
+    let server = Running::start(Engine::Postgres);
+    let own = server.own("prony_begins", Existing::Refuse).await.unwrap();
+    let mut activity = Activity::open(&server.url(), &[own.name().to_owned()]).await.unwrap().unwrap();
+    let mut looks = 0;
+    let connecting = async {
+        for _ in 0..100 {
+            own.session().await.unwrap();
+        }
+    };
+    let looking = async {
+        loop {
+            let seen = activity.look().await.unwrap();
+            assert!(!seen.sessions.contains_key(doing::HIDDEN), "{seen:?}");
+            looks += 1;
+        }
+    };
+    tokio::select! {
+        () = connecting => {}
+        () = looking => {}
+    }
+    assert!(looks > 0);
+    drop(activity);
     own.remove().await.unwrap();
 }
 

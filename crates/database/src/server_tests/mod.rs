@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout};
 
 use activity::{
     a_session_that_waits_for_a_row_is_seen_to, counters_of_a_server_rise_with_what_it_does,
-    what_a_login_may_not_see_is_told_with_the_remedy,
+    what_a_login_may_not_see_is_told_with_the_remedy, who_holds_a_lock_on_a_table_is_named,
 };
 use own::{
     a_database_that_took_the_name_is_left, a_lock_is_held_for_all_who_ask_at_once,
@@ -226,6 +226,7 @@ on_each_server!(
     a_session_that_waits_for_a_row_is_seen_to,
     counters_of_a_server_rise_with_what_it_does,
     what_a_login_may_not_see_is_told_with_the_remedy,
+    who_holds_a_lock_on_a_table_is_named,
 );
 
 async fn statements_do_what_they_say(engine: Engine) {

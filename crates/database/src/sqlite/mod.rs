@@ -202,6 +202,7 @@ impl SqliteSession {
             log_directory: directory,
             link: None,
             services: Vec::new(),
+            unsafe_tables: Vec::new(),
         })
     }
 

@@ -17,35 +17,46 @@ pub(crate) static LOOKING: Looking = Looking {
                      WHEN r.session_id IS NULL THEN 'idle' \
                      WHEN r.status = 'runnable' THEN 'runnable' \
                      WHEN r.wait_type IS NULL THEN 'executing' \
-                     ELSE r.wait_type END AS doing, count(*) AS sessions \
+                     ELSE r.wait_type END AS doing, 1 AS sessions, CAST(s.session_id AS nvarchar(12)) AS ids \
          FROM sys.dm_exec_sessions AS s LEFT JOIN sys.dm_exec_requests AS r ON r.session_id = s.session_id \
          WHERE s.is_user_process = 1 AND s.session_id <> @@SPID AND DB_NAME(s.database_id) IN ({databases}) \
          AND (r.session_id IS NOT NULL OR s.last_request_end_time > DATEADD(millisecond, -100, SYSDATETIME())) \
-         GROUP BY CASE WHEN r.session_id IS NULL AND s.open_transaction_count > 0 THEN 'idle in transaction' \
-                     WHEN r.session_id IS NULL THEN 'idle' \
-                     WHEN r.status = 'runnable' THEN 'runnable' \
-                     WHEN r.wait_type IS NULL THEN 'executing' \
-                     ELSE r.wait_type END \
          UNION ALL \
-         SELECT 'beside checkpoint ' + coalesce(r.wait_type, 'executing'), count(*) FROM sys.dm_exec_requests AS r \
+         SELECT 'beside checkpoint ' + coalesce(r.wait_type, 'executing'), count(*), NULL FROM sys.dm_exec_requests AS r \
          WHERE r.command IN ('CHECKPOINT', 'RECOVERY WRITER') \
          AND coalesce(r.wait_type, '') NOT IN ('CHECKPOINT_QUEUE', 'DIRTY_PAGE_POLL') \
          GROUP BY coalesce(r.wait_type, 'executing') \
          UNION ALL \
-         SELECT 'beside others ' + coalesce(r.wait_type, 'executing'), count(*) \
+         SELECT 'beside others ' + coalesce(r.wait_type, 'executing'), count(*), NULL \
          FROM sys.dm_exec_sessions AS s JOIN sys.dm_exec_requests AS r ON r.session_id = s.session_id \
          WHERE s.is_user_process = 1 AND s.session_id <> @@SPID AND DB_NAME(s.database_id) NOT IN ({databases}) \
          AND coalesce(r.wait_type, '') NOT IN ('WAITFOR', 'BROKER_RECEIVE_WAITFOR', 'SP_SERVER_DIAGNOSTICS_SLEEP') \
          GROUP BY coalesce(r.wait_type, 'executing') \
          UNION ALL \
-         SELECT 'hidden', 1 WHERE coalesce(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE'), 0) = 0 \
+         SELECT 'hidden', 1, NULL WHERE coalesce(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE'), 0) = 0 \
          AND coalesce(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE'), 0) = 0",
         // What has no requests to look at tells of a session that it works, and not what it waits for.
-        "SELECT CASE WHEN s.status = 'running' THEN 'executing' ELSE 'idle' END AS doing, count(*) AS sessions \
-         FROM sys.dm_exec_sessions AS s \
-         WHERE s.session_id <> @@SPID AND DB_NAME(s.database_id) IN ({databases}) AND s.status = 'running' \
-         GROUP BY CASE WHEN s.status = 'running' THEN 'executing' ELSE 'idle' END",
+        "SELECT CASE WHEN s.status = 'running' THEN 'executing' ELSE 'idle' END AS doing, 1 AS sessions, \
+         CAST(s.session_id AS nvarchar(12)) AS ids FROM sys.dm_exec_sessions AS s \
+         WHERE s.session_id <> @@SPID AND DB_NAME(s.database_id) IN ({databases}) AND s.status = 'running'",
     ],
+    is_lock: |doing| doing.starts_with("LCK_M_"),
+    is_table_lock: |_| false,
+    // A session that holds locks may run nothing: its last batch is its connection's. What it began first is its oldest transaction.
+    blockers: &[
+        "SELECT CAST(s.session_id AS bigint), s.login_name, s.program_name, coalesce(h.status, s.status), \
+                LEFT(CAST(t.text AS nvarchar(max)), 1000), CAST(DATEDIFF(second, coalesce((SELECT min(a.transaction_begin_time) \
+                FROM sys.dm_tran_session_transactions AS o JOIN sys.dm_tran_active_transactions AS a \
+                ON a.transaction_id = o.transaction_id WHERE o.session_id = s.session_id), s.last_request_start_time), \
+                GETDATE()) AS float), CAST(r.session_id AS nvarchar(12)) \
+         FROM sys.dm_exec_requests AS r JOIN sys.dm_exec_sessions AS s ON s.session_id = r.blocking_session_id \
+         LEFT JOIN sys.dm_exec_requests AS h ON h.session_id = s.session_id \
+         LEFT JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id \
+         OUTER APPLY sys.dm_exec_sql_text(coalesce(h.sql_handle, c.most_recent_sql_handle)) AS t \
+         WHERE r.wait_type LIKE 'LCK_M_%' AND r.wait_time >= 500 AND DB_NAME(r.database_id) IN ({databases}) \
+         AND coalesce(h.blocking_session_id, 0) = 0",
+    ],
+    blockers_grant: Some(SERVER_STATE),
     counters: &[],
     tells: &[
         Telling {

@@ -121,7 +121,7 @@ fn meaning(answer: Answer<'_>, attempt: Attempt<'_>) -> Error {
         Kind::Lost => Error::Lost(text(remedy::LOST)),
         Kind::Full => Error::Full(text(remedy::FULL)),
         Kind::Conflict => Error::Conflict(text(remedy::CONFLICT)),
-        Kind::Permission => Error::Statement(text(&answer.grant())),
+        Kind::Permission => Error::Denied(text(&answer.grant())),
         Kind::ReadOnly => Error::Statement(text(READ_ONLY)),
         Kind::Other => Error::Statement(text("")),
     }
@@ -196,7 +196,7 @@ impl Answer<'_> {
             (262, Some(right), _) => format!("GRANT {right} TO the login's user there"),
             (300, Some(right), _) => format!("in master, GRANT {right} TO the login"),
             (6102, ..) => "in master, GRANT ALTER ANY CONNECTION TO the login".to_owned(),
-            _ => "give the login the right to do this".to_owned(),
+            _ => remedy::DENIED.to_owned(),
         }
     }
 }
@@ -241,8 +241,11 @@ mod tests {
         for conflict in [1205, 1222, 3960, 41_301, 41_302, 41_305, 41_325, 41_839] {
             assert!(matches!(run(conflict), Error::Conflict(_)), "{conflict}");
         }
-        for statement in [207, 208, 229, 547, 2601, 2627, 8134, 33_557_097] {
+        for statement in [207, 208, 547, 2601, 2627, 8134, 33_557_097] {
             assert!(matches!(run(statement), Error::Statement(_)), "{statement}");
+        }
+        for denied in [229, 262, 297] {
+            assert!(matches!(run(denied), Error::Denied(_)), "{denied}");
         }
         for lost in [596, 922, 983, 6005, 40_613] {
             assert!(run(lost).is_lost(), "{lost}");
@@ -309,11 +312,7 @@ mod tests {
                 "User does not have permission to use the KILL statement.",
                 "in master, GRANT ALTER ANY CONNECTION TO the login",
             ),
-            (
-                297,
-                "The user does not have permission to perform this action.",
-                "give the login the right to do this",
-            ),
+            (297, "The user does not have permission to perform this action.", remedy::DENIED),
         ] {
             let told = answer(number, 14, message).grant();
             assert_eq!(told, grant, "{number}");

@@ -21,7 +21,7 @@ impl SqlServerSession {
              AND coalesce(r.wait_type, '') <> 'ASYNC_NETWORK_IO'))"
         );
         let rows = match self.query(&waits, &parameters).await {
-            Err(Error::Statement(_)) => {
+            Err(Error::Statement(_) | Error::Denied(_)) => {
                 // One of many short requests may just be over.
                 let works = "s.status NOT IN ('sleeping', 'idle') OR s.last_request_start_time > DATEADD(second, -1, GETDATE())";
                 self.query(&format!("SELECT count(*) {IS_IT} AND ({works})"), &parameters).await?

@@ -84,6 +84,7 @@ impl SqlServerSession {
             log_directory: directory(&files, 1),
             link: Some(self.link.clone()),
             services: Vec::new(),
+            unsafe_tables: Vec::new(),
         })
     }
 

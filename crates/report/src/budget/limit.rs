@@ -39,7 +39,7 @@ pub(crate) fn evidence(budget: &Budget, cause: Cause) -> Option<Evidence> {
         | Cause::Device => None,
     };
     let names = Some(part.names()).filter(|names| names != NO_PROCESSOR);
-    Some(Evidence { class, names, device })
+    Some(Evidence { class, names, device, blocker: None })
 }
 
 /// The class that speaks for a cause most.

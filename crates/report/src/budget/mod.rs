@@ -253,7 +253,7 @@ impl Looked {
         for ((server, what), count) in counts {
             let mean = count as f64 / looks[server].max(1) as f64;
             match what.as_str() {
-                doing::HIDDEN => hidden += mean,
+                doing::HIDDEN | doing::UNTRACKED => hidden += mean,
                 doing::IDLE if !counts_idle(setup) => {}
                 _ => {
                     let of = sessions.entry(Class::of(&engine_of(setup, server), what)).or_default();

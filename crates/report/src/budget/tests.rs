@@ -4,7 +4,8 @@ use super::*;
 use crate::fixture::{self, Sold};
 use crate::limit::Cause;
 use crate::report::Report;
-use record::{MeasuredTrial, Reading, ServerLoad, ServerTold};
+use crate::summary::Summary;
+use record::{Blocker, MeasuredTrial, Reading, ServerLoad, ServerTold};
 
 /// A closed loop whose server told each second, over ten looks, how many sessions did what in all.
 fn told(sessions: &[(&str, u64)], cores: Option<f64>) -> MeasuredTrial {
@@ -126,6 +127,58 @@ fn what_sessions_waited_for_most_is_what_limits_with_its_names() {
     }
     let unknown = limit_of(&[("executing", 30)], Some(0.1));
     assert!(unknown.is_none_or(|told| !told.contains("sessions")), "work on no CPU is not explained");
+}
+
+/// A table that somebody had locked: nothing was finished, busy processors were named, and the next step was to measure longer.
+#[test]
+fn a_locked_table_is_named_with_who_holds_it_though_nothing_was_finished() {
+    let mut trial = told(&[("Lock:relation", 10)], None);
+    let blocker = Blocker {
+        session: Some(4711),
+        user: Some("plant".to_owned()),
+        application: Some("psql".to_owned()),
+        state: Some("idle in transaction".to_owned()),
+        statement: Some("BEGIN; LOCK TABLE tank;".to_owned()),
+        since: Some("2026-03-01T12:00:01Z".to_owned()),
+        waiting: 1,
+        ..Blocker::default()
+    };
+    for read in &mut trial.resources {
+        read.told.values_mut().for_each(|told| told.blockers = vec![blocker.clone()]);
+        read.machine.iter_mut().for_each(|machine| machine.cpu_busy_share.fill(1.0));
+    }
+    trial.samples.iter_mut().for_each(|sample| sample.operations.clear());
+    trial.trial.state = record::State::Invalid;
+    trial.trial.reason = Some("no order was finished in the measured window".to_owned());
+    let report = Report::of(&fixture::study("orders", vec![trial]));
+    let summary = Summary::of(&report);
+    let who = "session 4711 (user plant, psql, idle in transaction, since 2026-03-01T12:00:01Z, `BEGIN LOCK TABLE tank`)";
+    let limit =
+        format!("likely locks, for which sessions waited 100 % of their time (Lock:relation; held by {who})");
+    assert!(summary.limit.starts_with(&limit), "{}", summary.limit);
+    let next = "wait until it commits, or end it (SELECT pg_terminate_backend(4711)), and measure again";
+    assert_eq!(summary.next.as_deref(), Some(next));
+    assert_eq!(report.trials[0].limited_by.as_ref().unwrap().causes, [Cause::Locks]);
+    let doubt = report.verdicts.iter().find(|verdict| verdict.rule == crate::limit::BLOCKED).unwrap();
+    assert!(
+        doubt.sentence.contains(&format!("waited 100 % of their time for a lock that {who} held")),
+        "{}",
+        doubt.sentence
+    );
+}
+
+/// One that only read the server's own counter of locks, or one of our own sessions, is no reason to end somebody.
+#[test]
+fn a_lock_of_the_load_itself_is_nobodys_fault() {
+    let mut trial = told(&[("Lock:transactionid", 20), ("executing", 5)], None);
+    let blocker = Blocker { session: Some(12), is_ours: true, waiting: 2, ..Blocker::default() };
+    for read in &mut trial.resources {
+        read.told.values_mut().for_each(|told| told.blockers = vec![blocker.clone()]);
+    }
+    let report = Report::of(&fixture::study("orders", vec![trial]));
+    let summary = Summary::of(&report);
+    assert!(report.verdicts.iter().all(|verdict| verdict.rule != crate::limit::BLOCKED));
+    assert!(summary.limit.starts_with("likely locks, for which sessions waited 80 %"), "{}", summary.limit);
 }
 
 #[test]

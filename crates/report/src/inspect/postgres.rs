@@ -3,6 +3,7 @@
 use super::Severity::{Costs, Danger, Note};
 use super::rule::{Found, Rule, Subject, figure, found, found_if, text};
 use crate::format;
+use record::FactRow;
 
 const GIB: f64 = (1u64 << 30) as f64;
 const MIB: f64 = (1u64 << 20) as f64;
@@ -50,6 +51,14 @@ fn reset(names: &[&str]) -> String {
     each.collect::<String>() + "SELECT pg_reload_conf()"
 }
 
+/// The role and the database that a setting of commits is of, by the words for them.
+fn commits_of(row: &FactRow, [role, database, between]: [&str; 3]) -> String {
+    let named = [(role, "role"), (database, "database")]
+        .into_iter()
+        .filter(|(_, column)| !text(row, column).is_empty());
+    named.map(|(kind, column)| format!("{kind} {}", text(row, column))).collect::<Vec<_>>().join(between)
+}
+
 pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "fsync",
@@ -70,7 +79,42 @@ pub(super) static SAFETY: &[Rule] = &[
         severity: Danger,
         why: "Transactions of the last moments that clients were told to be committed are gone after a crash",
         source: "PostgreSQL documentation, Asynchronous Commit",
-        find: |subject| off(subject, "synchronous_commit"),
+        // That of a role or a database has a rule of its own.
+        find: |subject| {
+            off(subject, "synchronous_commit").filter(|_| !subject.is_of_session("synchronous_commit"))
+        },
+    },
+    Rule {
+        name: "synchronous-commit-of-role",
+        severity: Danger,
+        why: "Transactions of the last moments that these sessions were told to be committed are gone after a crash",
+        source: "PostgreSQL documentation, Asynchronous Commit; ALTER ROLE: SET configuration_parameter",
+        find: |subject| {
+            let is_off = |row: &&FactRow| ["off", "0", "no", "false"].contains(&text(row, "value"));
+            let off: Vec<&FactRow> = subject.rows("commits").iter().filter(is_off).collect();
+            let of: Vec<String> =
+                off.iter().map(|row| commits_of(row, ["role", "database", " in "])).collect();
+            let first = commits_of(off.first()?, ["ROLE", "DATABASE", " IN "]);
+            found(
+                format!("synchronous_commit is off for {}", format::listed(&of)),
+                format!("ALTER {first} RESET synchronous_commit, and the same for each"),
+            )
+        },
+    },
+    Rule {
+        name: "unlogged-tables",
+        severity: Danger,
+        why: "They have no log: a crash leaves them empty, and a standby has nothing of them",
+        source: "PostgreSQL documentation, CREATE TABLE: UNLOGGED",
+        find: |subject| {
+            let names: Vec<String> =
+                subject.rows("unlogged").iter().map(|row| text(row, "table").to_owned()).collect();
+            let first = names.first()?;
+            found(
+                format!("unlogged tables: {}", format::listed(&names)),
+                format!("ALTER TABLE {first} SET LOGGED, and the same for each that has to survive a crash"),
+            )
+        },
     },
     Rule {
         name: "data-sync-retry",

@@ -109,6 +109,12 @@ impl<'a> Subject<'a> {
         self.of_name("settings", name)?.get("value").map(String::as_str)
     }
 
+    /// Whether a setting is that of the role or the database of the session that asked, and not the server's.
+    pub(super) fn is_of_session(&self, name: &str) -> bool {
+        let source = self.of_name("settings", name).map(|row| text(row, "source"));
+        source.is_some_and(|source| ["database", "user", "database user"].contains(&source))
+    }
+
     /// A setting that is a number, in the server's unit.
     pub(super) fn number(&self, name: &str) -> Option<f64> {
         self.setting(name)?.trim().parse().ok()

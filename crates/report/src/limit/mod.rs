@@ -2,6 +2,7 @@
 //! for, the processors, SQLite's sessions, locks, a device, commits. Each with the figure that says so; what none of them explains
 //! is not known.
 
+mod blocked;
 mod cause;
 mod confirmed;
 pub(crate) mod observed;
@@ -21,6 +22,7 @@ use crate::trial::Trial;
 use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::stability::STEAL_SHARE_MAX;
 
+pub(crate) use blocked::{RULE as BLOCKED, doubt as blocked};
 pub use cause::Cause;
 pub use confirmed::Confirmation;
 pub use observed::Observed;
@@ -83,9 +85,12 @@ fn likely(trial: &Trial, seen: &Observed) -> Vec<(Cause, f64)> {
             let others = rules::device_others(seen, rules::DEVICE_OTHERS_ALONE);
             others.map(|share| (Cause::NeighbourDisk, share)).into_iter().collect()
         }
-        // Whatever else sessions waited for, they waited for a server that could do no more.
+        // Sessions of a server whose processors are busy wait for these, whatever else they wait for. A wait for a lock needs no processor.
         (Some(share), false) => {
             let mut causes = rules::causes(seen);
+            if causes.iter().any(|(cause, _)| *cause == Cause::Locks) {
+                return causes;
+            }
             causes.retain(|(cause, _)| *cause == Cause::Maintenance);
             causes.push((Cause::ServerCpu, share));
             causes
@@ -133,6 +138,8 @@ pub(crate) struct Evidence {
     pub(crate) names: Option<String>,
     /// What the device below did.
     pub(crate) device: Option<String>,
+    /// Who held the lock.
+    pub(crate) blocker: Option<String>,
 }
 
 impl Limit {
@@ -169,8 +176,11 @@ fn of(trial: &Trial) -> Vec<Limit> {
     });
     let waits = causes.iter().filter_map(|(cause, share)| by_sessions(trial, &seen, *cause, *share));
     let waits: Vec<Limit> = waits.collect();
+    let is_locked = causes.iter().any(|(cause, _)| *cause == Cause::Locks);
     match (taken, waits.is_empty()) {
         (None, true) => first_of(trial).into_iter().collect(),
+        // However busy the machine is: who waits for a lock needs nothing of it.
+        (taken, false) if is_locked => waits.into_iter().chain(taken).collect(),
         // A load that waits for its device alone suffers from who uses that more than from who uses processors.
         (taken, _) if is_of_device_alone(trial) => waits.into_iter().chain(taken).collect(),
         (taken, _) => taken.into_iter().chain(waits).collect(),
@@ -247,7 +257,9 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
         .as_ref()
         .filter(|_| processors.is_none())
         .and_then(|budget| budget::evidence(budget, cause));
+    let blocker = || seen.blocker().map(|blocker| format!("held by {}", blocked::words(blocker)));
     Some(match evidence {
+        Some(evidence) if cause == Cause::Locks => limit.with(Evidence { blocker: blocker(), ..evidence }),
         Some(evidence) => limit.with(evidence),
         None => limit,
     })
@@ -387,8 +399,11 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
     };
     let evidence = |limit: &Limit| {
         let evidence = limit.evidence.as_ref()?;
-        let told: Vec<&str> =
-            [&evidence.names, &evidence.device].into_iter().flatten().map(String::as_str).collect();
+        let told: Vec<&str> = [&evidence.names, &evidence.blocker, &evidence.device]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
         Some(format!(" ({})", told.join("; "))).filter(|_| !told.is_empty())
     };
     // Of several trials it would be that of one.

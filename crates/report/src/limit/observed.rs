@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{DeviceLimits, GroupLoad, MarkKind, OwnLoad, Resources, State, beside};
+use record::{Blocker, DeviceLimits, GroupLoad, MarkKind, OwnLoad, Resources, State, beside};
 use serde::{Deserialize, Serialize};
 use stats::weighted_mean;
 
@@ -29,6 +29,9 @@ pub struct Observed {
     /// Figures of the server's own as they stood on average.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gauges: BTreeMap<String, f64>,
+    /// Sessions that held locks for which sessions of the load waited, each as it was seen last, with the most behind it first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<Blocker>,
     /// Share of the window in which old rows were removed or space was given back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marked: Option<f64>,
@@ -62,6 +65,11 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// The session of somebody else that held locks for which sessions of the load waited.
+    pub(crate) fn blocker(&self) -> Option<&Blocker> {
+        self.blockers.iter().find(|blocker| !blocker.is_ours)
+    }
+
     pub(crate) fn of(trial: &Trial) -> Self {
         let during = trial.during();
         let budget = trial.budget.as_ref();
@@ -77,6 +85,7 @@ impl Observed {
             held_back: budget.map(Budget::held_back).unwrap_or_default(),
             beside,
             gauges,
+            blockers: blockers(&during),
             marked: marked(trial),
             others: trial.machine.others_share,
             device_others: background.map(|io| io.share),
@@ -110,6 +119,22 @@ fn beside_of(during: &[&Resources]) -> (BTreeMap<String, f64>, BTreeMap<String, 
     // Several of them at once are still the whole time.
     shares.values_mut().for_each(|share: &mut f64| *share = share.min(1.0));
     (shares, gauges)
+}
+
+/// Each session that held locks, as it was seen last: the one that was seen most often first.
+fn blockers(during: &[&Resources]) -> Vec<Blocker> {
+    let mut found: Vec<(usize, Blocker)> = Vec::new();
+    for blocker in during.iter().flat_map(|read| read.told.values()).flat_map(|told| &told.blockers) {
+        match found.iter_mut().find(|(_, other)| other.session == blocker.session) {
+            Some((times, other)) => {
+                let waiting = other.waiting.max(blocker.waiting);
+                (*times, *other) = (*times + 1, Blocker { waiting, ..blocker.clone() });
+            }
+            None => found.push((1, blocker.clone())),
+        }
+    }
+    found.sort_by_key(|(times, blocker)| std::cmp::Reverse((*times, blocker.waiting)));
+    found.into_iter().map(|(_, blocker)| blocker).collect()
 }
 
 /// Share of the measured window that marks of upkeep cover.

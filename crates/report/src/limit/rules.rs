@@ -79,6 +79,11 @@ fn most(seen: &Observed) -> Option<(Cause, f64)> {
         (Cause::Generator, seen.own_throttled.unwrap_or(0.0).min(1.0), STARVED_SHARE),
         (log_full(seen), spent(Class::Unknown), WAIT_SHARE),
     ];
+    // Whoever waits for a lock of somebody else gains nothing from whatever else is scarce.
+    let locks = spent(Class::Locks);
+    if locks >= WAIT_SHARE && seen.blocker().is_some() {
+        return Some((Cause::Locks, locks));
+    }
     let much = candidates.into_iter().filter(|(_, share, least)| share >= least);
     let most = much.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (most.0 != Cause::Device).then_some((most.0, most.1))
@@ -125,8 +130,8 @@ fn is_log_full(seen: &Observed) -> bool {
 /// What went on beside the load and took what sessions waited for.
 fn behind(seen: &Observed, most: Cause) -> Option<(Cause, f64)> {
     let takes = most.is_storage() || matches!(most, Cause::ServerCpu | Cause::DataWrites);
-    let upkeep =
-        upkeep(seen).filter(|_| takes || most == Cause::Locks).map(|share| (Cause::Maintenance, share));
+    let is_of_load = most == Cause::Locks && seen.blocker().is_none();
+    let upkeep = upkeep(seen).filter(|_| takes || is_of_load).map(|share| (Cause::Maintenance, share));
     let is_written = matches!(most, Cause::LogFlushes | Cause::DataWrites);
     let checkpoint =
         beside(seen, beside::CHECKPOINT).filter(|_| is_written).map(|share| (Cause::Checkpoints, share));

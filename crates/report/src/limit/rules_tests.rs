@@ -120,6 +120,25 @@ fn a_client_without_a_processor_is_the_load_generator() {
     check(&Observed { own_throttled: Some(0.29), ..between }, &[Cause::LogFlushes]);
 }
 
+/// A table that somebody had locked was told as busy processors: its holder slept, which nobody knew the class of.
+#[test]
+fn a_lock_of_somebody_else_is_named_before_all_that_is_busy() {
+    let held =
+        |is_ours| record::Blocker { session: Some(12), is_ours, waiting: 3, ..record::Blocker::default() };
+    let seen = |is_ours| Observed {
+        blockers: vec![held(is_ours)],
+        ..spent(&[(Class::Locks, 0.35), (Class::Unknown, 0.36), (Class::Cpu, 0.6), (Class::CpuWait, 0.5)])
+    };
+    check(&seen(false), &[Cause::Locks]);
+    check(&seen(true), &[Cause::ServerCpu]);
+    check(
+        &Observed { blockers: vec![held(false)], ..spent(&[(Class::Locks, 0.2), (Class::Cpu, 0.6)]) },
+        &[Cause::ServerCpu],
+    );
+    let vacuum = Observed { beside: [("vacuum".to_owned(), 0.9)].into(), ..seen(false) };
+    check(&vacuum, &[Cause::Locks]);
+}
+
 #[test]
 fn what_goes_on_beside_the_load_is_behind_what_sessions_wait_for() {
     let reads = Observed { read_latency_us: Some(150.0), ..spent(&[(Class::Reads, 0.8)]) };

@@ -3,7 +3,7 @@
 use record::ReportingSetup;
 
 use crate::format::{self, figure, grouped, yes};
-use crate::verdict::server::served_by;
+use crate::verdict::server::{served_by, unsafe_tables};
 use crate::workloads::Facts;
 
 pub(crate) fn facts(setup: &ReportingSetup) -> Facts {
@@ -18,7 +18,8 @@ pub(crate) fn facts(setup: &ReportingSetup) -> Facts {
     ];
     let link = server.link.as_ref().map(|link| ("connection", link.words()));
     let served = served_by(server).map(|words| ("served by", words));
-    let facts = facts.into_iter().chain(link).chain(served).chain(load(setup));
+    let tables = unsafe_tables(server).map(|words| ("tables that a crash may empty", words));
+    let facts = facts.into_iter().chain(tables).chain(link).chain(served).chain(load(setup));
     let settings = server.settings.iter();
     let settings = settings.map(|setting| (format!("server: {}", setting.name), setting.value.clone()));
     facts.map(|(name, value)| (name.to_owned(), value)).chain(settings).collect()

@@ -4,7 +4,7 @@ use record::ScriptSetup;
 
 use super::replay;
 use crate::format::{self, grouped, yes};
-use crate::verdict::server::served_by;
+use crate::verdict::server::{served_by, unsafe_tables};
 use crate::workloads::Facts;
 
 pub(crate) fn facts(setup: &ScriptSetup) -> Facts {
@@ -19,7 +19,8 @@ pub(crate) fn facts(setup: &ScriptSetup) -> Facts {
     ];
     let link = server.link.as_ref().map(|link| ("connection", link.words()));
     let served = served_by(server).map(|words| ("served by", words));
-    let facts = facts.into_iter().chain(link).chain(served).chain(load(setup));
+    let tables = unsafe_tables(server).map(|words| ("tables that a crash may empty", words));
+    let facts = facts.into_iter().chain(tables).chain(link).chain(served).chain(load(setup));
     let facts = facts.map(|(name, value)| (name.to_owned(), value));
     let settings = server.settings.iter();
     let settings = settings.map(|setting| (format!("server: {}", setting.name), setting.value.clone()));

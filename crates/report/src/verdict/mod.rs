@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::sentence;
 use crate::faults;
+use crate::limit;
 use crate::report::Report;
 use crate::started;
 use crate::workloads;
@@ -97,6 +98,8 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts = sentence::all(report);
     let findings = workloads::all().flat_map(|(_, shown)| shown.findings(report));
     verdicts.extend(findings.filter(|finding| !sentence::replaces(report, finding)));
+    // It is the first thing to do.
+    verdicts.extend(limit::blocked(&report.trials));
     // What to stop comes first: all other doubts may go with it.
     verdicts.extend(background::all(report));
     verdicts.extend(workloads::all().flat_map(|(_, shown)| shown.doubts(report)));

@@ -1,6 +1,6 @@
 //! Servers that a workload was run against: what their commits promise, and how long they were away.
 
-use record::{Outage, Server};
+use record::{Outage, Server, UnsafeTables};
 
 use super::doubt::Doubt;
 use super::{Level, Verdict};
@@ -31,6 +31,13 @@ pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
 pub(crate) fn served_by(server: &Server) -> Option<String> {
     let each = server.services.iter().map(|service| format!("{} ({})", service.name, service.told_by));
     let words = each.collect::<Vec<String>>().join("; ");
+    (!words.is_empty()).then_some(words)
+}
+
+/// Tables of the database of which a crash may lose committed rows, in a line: `unlogged: tank, well`.
+pub(crate) fn unsafe_tables(server: &Server) -> Option<String> {
+    let kind = |of: &UnsafeTables| format!("{}: {}", of.kind, format::listed(&of.names));
+    let words = server.unsafe_tables.iter().map(kind).collect::<Vec<String>>().join("; ");
     (!words.is_empty()).then_some(words)
 }
 

@@ -524,7 +524,7 @@ impl Setting {
                     let is_set = rows.first().and_then(|row| row.first()).and_then(Value::integer) == Some(1);
                     return Ok(is_set.then(|| FOUND.to_owned()));
                 }
-                Err(Error::Statement(_)) => {}
+                Err(Error::Statement(_) | Error::Denied(_)) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -24,7 +24,7 @@ pub(super) async fn of(session: &mut Session, made: &Made) -> Result<TableSize, 
 async fn flushed(session: &mut Session, flush: &str) -> Result<bool, Error> {
     match session.script(flush).await {
         Ok(()) => Ok(true),
-        Err(Error::Statement(_)) => Ok(false),
+        Err(Error::Statement(_) | Error::Denied(_)) => Ok(false),
         Err(error) => Err(error),
     }
 }

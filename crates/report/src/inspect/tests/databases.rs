@@ -43,6 +43,7 @@ fn postgres() -> Environment {
     ]);
     let facts = [
         ("settings", settings),
+        ("commits", rows(&["role", "database", "value"], &[&["app", "plant", "local"]])),
         ("checkpoints", rows(&["timed", "requested"], &[&["400", "12"]])),
         ("ages", rows(&["database", "transactions"], &[&["plant", "150000000"]])),
         ("slots", rows(&["slot", "active", "kept_bytes"], &[&["standby", "1", "16777216"]])),
@@ -60,6 +61,11 @@ const POSTGRES: &[Planted] = &[
     ("fsync", |e| set(e, "fsync", "off")),
     ("full-page-writes", |e| set(e, "full_page_writes", "off")),
     ("synchronous-commit", |e| set(e, "synchronous_commit", "off")),
+    ("synchronous-commit-of-role", |e| put(e, "commits", ("role", "app"), "value", "off")),
+    ("unlogged-tables", |e| {
+        let found = rows(&["table"], &[&["public.tank"]]);
+        e.inspected[0].facts.insert("unlogged".to_owned(), found);
+    }),
     ("data-sync-retry", |e| set(e, "data_sync_retry", "on")),
     ("developer-options", |e| set(e, "zero_damaged_pages", "on")),
     ("wraparound", |e| put(e, "ages", ("database", "plant"), "transactions", "1900000000")),
@@ -89,6 +95,22 @@ const POSTGRES: &[Planted] = &[
     ("statement-log", |e| set(e, "log_min_duration_statement", "0")),
     ("statement-log", |e| set(e, "log_statement", "all")),
 ];
+
+/// The session that asked had it from its role, and the remedy was to alter the server.
+#[test]
+fn a_commit_setting_of_a_role_is_told_as_such_and_not_as_the_servers() {
+    let mut environment = postgres();
+    set(&mut environment, "synchronous_commit", "off");
+    put(&mut environment, "settings", ("name", "synchronous_commit"), "source", "database user");
+    put(&mut environment, "commits", ("role", "app"), "value", "off");
+    let found = Inspection::of(&environment).unwrap().advice;
+    let told: Vec<&str> = found
+        .iter()
+        .filter(|advice| advice.rule.contains("commit"))
+        .map(|advice| advice.found.as_str())
+        .collect();
+    assert_eq!(told, ["synchronous_commit is off for role app in database plant"]);
+}
 
 #[test]
 fn mistakes_of_postgres_are_found_each_alone() {

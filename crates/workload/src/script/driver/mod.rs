@@ -1,6 +1,7 @@
 //! Drives scripts: clients on load threads, each on a connection of its own.
 
 mod balances;
+mod durability;
 mod given;
 mod procedures;
 mod rehearsal;
@@ -169,6 +170,8 @@ async fn compare(before: &Before, lease: &Lease, stop: &AtomicBool, outcome: &mu
 
 async fn describe(job: &Job, lease: &Lease, scripts: Vec<ScriptInUse>) -> Result<ScriptSetup, TrialError> {
     let server = lease.session().await?.server().await?;
+    let texts: Vec<&str> = scripts.iter().map(|script| script.text.as_str()).collect();
+    let server = durability::as_used(server, &texts);
     Ok(ScriptSetup {
         target: lease.url().to_string(),
         engine: lease.url().engine().name().to_owned(),

@@ -94,6 +94,9 @@ const HOT_POSTGRES: &str = "CREATE TABLE hot (n bigint); INSERT INTO hot VALUES 
      CREATE TRIGGER heat BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION heat()";
 const HOT_MARIADB: &str = "CREATE TABLE hot (id int PRIMARY KEY, n bigint); INSERT INTO hot VALUES (1, 0); \
      CREATE TRIGGER heat BEFORE INSERT ON orders FOR EACH ROW UPDATE hot SET n = n + 1 + SLEEP(0.002) WHERE id = 1";
+/// Two seconds at a time, so that the load gets between two of them.
+const LOCK_POSTGRES: &str = "BEGIN; LOCK TABLE orders; SELECT pg_sleep(2); COMMIT";
+const LOCK_MARIADB: &str = "LOCK TABLES orders WRITE; SELECT SLEEP(2); UNLOCK TABLES";
 const VACUUM: &str =
     "VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) customers, orders, orderlines, products, inventory, cust_hist";
 
@@ -150,6 +153,12 @@ pub(super) const CASES: &[Case] = &[
         .made("a trigger has each purchase hold one row for 2 ms"),
     Case::of("hot row", Mariadb, Server::Attached { settings: &[], sql: HOT_MARIADB }, &["locks"])
         .made("a trigger has each purchase hold one row for 2 ms"),
+    Case::of("table lock", Postgres, Server::Attached { settings: &[], sql: "" }, &["locks"])
+        .made("another session locks a table, for 2 s again and again")
+        .beside(Beside::Sql(LOCK_POSTGRES)),
+    Case::of("table lock", Mariadb, Server::Attached { settings: &[], sql: "" }, &["locks"])
+        .made("another session locks a table, for 2 s again and again")
+        .beside(Beside::Sql(LOCK_MARIADB)),
     Case::of("hot row", Sqlite, Server::File, &["locks"])
         .made("8 clients write, one at a time")
         .load(Load::Orders { clients: "8", size: "10MB", options: &[] }),

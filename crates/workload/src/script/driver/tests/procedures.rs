@@ -46,11 +46,10 @@ fn routines(url: &Url) -> Vec<String> {
 fn a_script_is_a_procedure_that_is_called_once_a_transaction_and_dropped() {
     on_each(|url, begin| {
         let script = ADD_AS_PROCEDURE.replace("BEGIN", begin);
-        let ran = ran(url, &[&script], PROCEDURE);
+        let ran = ran_each(url, &[&script], PROCEDURE, &[record::script::TRANSACTION]);
         let outcome = &ran.outcome;
         assert!(outcome.stopped.is_empty() && outcome.notes.is_empty(), "{outcome:?}");
         let done = ran.count(record::script::TRANSACTION);
-        assert!(done > 0);
         assert_eq!(sum_of(url), done);
         // What a procedure does has no times of its own.
         let kinds: Vec<&String> = ran.intervals[0].operations.keys().collect();
@@ -59,6 +58,27 @@ fn a_script_is_a_procedure_that_is_called_once_a_transaction_and_dropped() {
         assert_eq!(ran.setup.scripts[0].text, script);
         assert_eq!(routines(url), Vec::<String>::new());
     });
+}
+
+/// A procedure that selects before it fails was taken for one that was done: the driver keeps the error for whoever asks next, which was
+/// the question whether a transaction is open.
+#[test]
+fn a_row_that_changed_since_the_snapshot_of_a_procedure_is_a_conflict_that_is_tried_again() {
+    let mariadb = MariaDb::start(&Options::default().setting("innodb_snapshot_isolation", "ON")).unwrap();
+    script(&mariadb.url().parse().unwrap(), "CREATE DATABASE theirs");
+    let url = mariadb.url().parse::<Url>().unwrap().with_database("theirs");
+    script(&url, "CREATE TABLE t (id int PRIMARY KEY, n bigint NOT NULL); INSERT INTO t VALUES (1, 0)");
+    let draw = "BEGIN;\nSELECT n FROM t WHERE id = 1;\nUPDATE t SET n = n + 1 WHERE id = 1;\nCOMMIT;\n";
+    let retries = |ran: &[Interval]| {
+        ran.iter().filter_map(|interval| interval.gauges.get(record::clients::RETRIES)).sum::<f64>()
+    };
+    let settings =
+        "protocol = \"procedure\"\nclients = 4\nmax_tries = 1000\nwarm_up = \"0s\"\nduration = \"2m\"";
+    let ran = run_until(&url, &[draw], settings, &|ran| retries(ran) > 3.0).unwrap();
+    let outcome = &ran.outcome;
+    assert!(outcome.stopped.is_empty() && outcome.failed == 0, "{outcome:?}");
+    assert!(outcome.retries > 3, "{outcome:?}");
+    assert_eq!(sum_of(&url), ran.count(record::script::TRANSACTION), "{outcome:?}");
 }
 
 /// MariaDB's own are compared as text where the row says nothing of types.
