@@ -4,12 +4,13 @@
 //! Writes are at least so many: a file system writes a journal that it counts for nobody, and data waits in memory before it is written.
 //! Requests are no I/Os: the kernel splits and merges them, so that those of others follow from bytes where ours are not known.
 
-use record::{DeviceLoad, DiskSetup, MeasuredTrial, OwnLoad, Phase, Resources, Setup};
+use record::{DeviceLoad, MeasuredTrial, OwnLoad, Resources, Setup};
 use serde::Serialize;
 use stats::weighted_mean;
 
 use crate::machine::{Part, devices_of, servers_of};
 use crate::servers::Servers;
+use crate::workloads;
 
 /// Share of a device's requests or bytes from which on background load is told. On a device that nothing else used, it was at most 3 %
 /// in every workload.
@@ -23,8 +24,6 @@ const JOURNAL_BYTES: f64 = 16.0 * 1024.0;
 const JOURNAL_TIMES: f64 = 5.0;
 /// The least that a request moves.
 const SECTOR_BYTES: f64 = 512.0;
-/// Larger I/Os may be split, so that they are more requests than I/Os.
-const WHOLE_BYTES: u64 = 64 << 10;
 /// Readings cover at least so much of the time in which devices were read.
 const COVERED_MIN: f64 = 0.8;
 
@@ -75,7 +74,8 @@ impl BackgroundIo {
         let Some(setup) = measured.trial.setup.as_ref().filter(|_| !devices.is_empty()) else {
             return Ok(None);
         };
-        if matches!(setup, Setup::Disk(disk) if !disk.engine.loads_device()) {
+        let shown = workloads::of(measured.trial.workload);
+        if !shown.loads_device(setup) {
             return Ok(None);
         }
         let is_several = measured.trial.servers.iter().any(|server| server.pair.is_some());
@@ -89,7 +89,7 @@ impl BackgroundIo {
                 "the kernel does not show what the server read and wrote; run as root or as its user",
             );
         };
-        let ours = Ours { bytes_per_s, requests_per_s: requests_of_ours(measured) };
+        let ours = Ours { bytes_per_s, requests_per_s: shown.requests_per_s(measured) };
         let fall = during
             .iter()
             .filter_map(|read| Some((read.machine.as_ref()?.memory_dirty_fall_bytes_per_s?, read.length_s)));
@@ -191,25 +191,6 @@ fn bytes_of_ours(mut bytes: [f64; 2], setup: &Setup, during: &[&Resources]) -> O
         }
         Servers::Seen { .. } | Servers::Unseen => None,
     }
-}
-
-/// Reads and writes per second of a disk test that sends each as one request: small, past the page cache, and at places that the kernel
-/// cannot merge.
-fn requests_of_ours(measured: &MeasuredTrial) -> Option<[f64; 2]> {
-    let Some(Setup::Disk(setup)) = &measured.trial.setup else { return None };
-    let window = || measured.samples.iter().filter(|sample| sample.phase == Phase::Measure);
-    let seconds: f64 = window().map(|sample| sample.length_s).sum();
-    let per_s = |kind: &str| {
-        let counts = window().filter_map(|sample| Some(sample.operations.get(kind)?.count));
-        counts.sum::<u64>() as f64 / seconds
-    };
-    (is_whole(setup) && seconds > 0.0).then(|| [per_s("read"), per_s("write")])
-}
-
-fn is_whole(setup: &DiskSetup) -> bool {
-    let is_scattered = setup.pattern.starts_with("random") || setup.pattern.starts_with("zipf");
-    let is_direct = matches!(setup.cache, record::CacheMode::Direct | record::CacheMode::DirectWriteThrough);
-    is_scattered && is_direct && setup.block_bytes <= WHOLE_BYTES
 }
 
 #[cfg(test)]

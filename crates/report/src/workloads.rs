@@ -51,6 +51,17 @@ pub(crate) trait Shown: Sync {
         false
     }
 
+    /// Whether what was set up has a device do anything.
+    fn loads_device(&self, _: &Setup) -> bool {
+        true
+    }
+
+    /// Reads and writes per second that it had the device do, where each operation is one request; none where the kernel may split or
+    /// merge them, or where that is not known.
+    fn requests_per_s(&self, _: &MeasuredTrial) -> Option<[f64; 2]> {
+        None
+    }
+
     /// Whether it may warm up for minutes, so that it is also judged without that.
     fn cuts_warm_up(&self) -> bool {
         true

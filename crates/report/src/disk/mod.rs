@@ -138,6 +138,23 @@ static LIMITS: Limits = Limits {
     is_alone: true,
 };
 
+/// Larger I/Os may be split, so that they are more requests than I/Os.
+const WHOLE_BYTES: u64 = 64 << 10;
+
+/// Those of I/Os that are sent as one request each: small, past the page cache, and at places that the kernel cannot merge.
+fn requests_per_s(measured: &MeasuredTrial) -> Option<[f64; 2]> {
+    let Some(Setup::Disk(setup)) = &measured.trial.setup else { return None };
+    let is_scattered = setup.pattern.starts_with("random") || setup.pattern.starts_with("zipf");
+    let is_whole = is_scattered && !setup.cache.uses_file_cache() && setup.block_bytes <= WHOLE_BYTES;
+    let window = || measured.samples.iter().filter(|sample| sample.phase == record::Phase::Measure);
+    let seconds: f64 = window().map(|sample| sample.length_s).sum();
+    let per_s = |kind: &str| {
+        let counts = window().filter_map(|sample| Some(sample.operations.get(kind)?.count));
+        counts.sum::<u64>() as f64 / seconds
+    };
+    (is_whole && seconds > 0.0).then(|| [per_s("read"), per_s("write")])
+}
+
 impl Shown for Disk {
     fn words(&self) -> &'static Words {
         &WORDS
@@ -149,6 +166,14 @@ impl Shown for Disk {
 
     fn moves_bytes(&self) -> bool {
         true
+    }
+
+    fn loads_device(&self, setup: &Setup) -> bool {
+        !matches!(setup, Setup::Disk(disk) if !disk.engine.loads_device())
+    }
+
+    fn requests_per_s(&self, measured: &MeasuredTrial) -> Option<[f64; 2]> {
+        requests_per_s(measured)
     }
 
     /// I/Os of a closed loop, or due at even times, do not come by chance.

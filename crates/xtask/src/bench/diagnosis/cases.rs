@@ -8,7 +8,7 @@ pub(in crate::bench) enum Engine {
     Postgres,
     Mariadb,
     Sqlite,
-    /// A disk test has none.
+    /// A test of a file has none.
     None,
 }
 
@@ -262,15 +262,15 @@ pub(super) const CASES: &[Case] = &[
     Case::of("neighbour on disk", Postgres, Server::Attached { settings: &[], sql: "" }, &["neighbour_disk"])
         .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
         .load(COMMITS)
-        .beside(Beside::Disk),
+        .beside(Beside::Writes),
     Case::of("neighbour on disk", Mariadb, Server::Attached { settings: &[], sql: "" }, &["neighbour_disk"])
         .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
         .load(COMMITS)
-        .beside(Beside::Disk),
+        .beside(Beside::Writes),
     Case::of("neighbour on disk", Sqlite, Server::File, &["neighbour_disk"])
         .made("a record a commit; random writes of 64 KiB, 32 at a time, flushed after four each")
         .load(COMMITS)
-        .beside(Beside::Disk),
+        .beside(Beside::Writes),
     Case::of(
         "foreign reads",
         Postgres,
@@ -298,8 +298,8 @@ pub(super) const CASES: &[Case] = &[
     .load(SCATTERED)
     .beside(Beside::Reads),
     Case::of("foreign reads", Engine::None, Server::Absent, &["neighbour_disk"])
-        .made("a disk test of 8 KiB, one read at a time; another program reads 64 KiB, 32 at a time")
-        .load(Load::Disk {
+        .made("8 KiB, one read at a time; another program reads 64 KiB, 32 at a time")
+        .load(Load::Io {
             options: &[
                 "--pattern",
                 "random",

@@ -34,8 +34,8 @@ pub(super) enum Load {
     Historian {
         options: &'static [&'static str],
     },
-    /// A disk test.
-    Disk {
+    /// Reads or writes of a file.
+    Io {
         options: &'static [&'static str],
     },
 }
@@ -49,7 +49,7 @@ pub(super) enum Server {
     Attached { settings: &'static [(&'static str, &'static str)], sql: &'static str },
     /// A file of SQLite.
     File,
-    /// None: a file of the disk test.
+    /// None: a file.
     Absent,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Beside {
     /// So many threads that never rest.
     Spin(usize),
     /// Writes to the same device that are flushed each.
-    Disk,
+    Writes,
     /// Reads from the same device, past the page cache.
     Reads,
     /// A statement in the store's database, again and again.
@@ -158,7 +158,7 @@ fn arguments(command: &mut Command, case: &Case, target: Option<&str>, place: &P
         Load::Historian { options } => {
             command.arg("historian").args(options);
         }
-        Load::Disk { options } => {
+        Load::Io { options } => {
             command.arg("disk").arg(place).args(options);
         }
     }
@@ -246,11 +246,11 @@ impl Running {
                 };
                 running.threads = (0..threads).map(spin).collect();
             }
-            Beside::Disk => {
+            Beside::Writes => {
                 let options = ["--read-share", "0", "--flush-every", "4"];
-                running.child = Some(disk_beside(&options, prony, place)?);
+                running.child = Some(io_beside(&options, prony, place)?);
             }
-            Beside::Reads => running.child = Some(disk_beside(&["--read-share", "100"], prony, place)?),
+            Beside::Reads => running.child = Some(io_beside(&["--read-share", "100"], prony, place)?),
             Beside::Sql(sql) => {
                 let server = server.context("there is no server for statements beside the load")?;
                 running.child = Some(server.again_and_again(DATABASE, sql)?);
@@ -283,8 +283,8 @@ impl Drop for Running {
     }
 }
 
-/// Another disk test on the same device: 64 KiB at random places, 32 at a time, for longer than a run takes.
-fn disk_beside(options: &[&str], prony: &Path, place: &TempDir) -> Result<Child> {
+/// I/O on the same device: 64 KiB at random places, 32 at a time, for longer than a run takes.
+fn io_beside(options: &[&str], prony: &Path, place: &TempDir) -> Result<Child> {
     let apart = place.path().join("beside");
     fs::create_dir(&apart)?;
     let mut command = Command::new(prony);
