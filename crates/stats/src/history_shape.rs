@@ -382,7 +382,7 @@ mod tests {
         // As a coin falls.
         let found = claimed(20, |seed, at| {
             let mut random = SplitMix64::new(seed * 1_000 + at as u64);
-            if random.next() % 2 == 0 { 100.0 } else { 85.0 }
+            if random.next().is_multiple_of(2) { 100.0 } else { 85.0 }
         });
         assert!(found[2] >= 18, "{found:?}");
     }

@@ -45,7 +45,7 @@ pub(crate) enum Source {
     /// Counters or random changes.
     MadeUp(MadeUp),
     /// A recording.
-    Replay(Replay),
+    Replay(Box<Replay>),
     Plc(Acquisition),
 }
 
@@ -75,7 +75,7 @@ impl Source {
         match &job.source {
             job::Source::Counters | job::Source::Random(_) => Ok(Self::MadeUp(MadeUp::of(job))),
             job::Source::Csv { path, speed, reading, .. } => {
-                Ok(Self::Replay(Replay::open(path, reading, *speed)?))
+                Ok(Self::Replay(Box::new(Replay::open(path, reading, *speed)?)))
             }
             job::Source::Modbus { address, poll_interval } => {
                 Ok(Self::Plc(Acquisition::of(address, job.tags, poll_interval.ns)))

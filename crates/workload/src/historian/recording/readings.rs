@@ -64,7 +64,7 @@ fn of_number(time: &[u8], whole: u64, fraction_e9: u32) -> Vec<Meaning> {
         return others;
     }
     let usual = match times::number_form(whole) {
-        TimeForm::Number(numbers) => meaning(&numbers, whole, fraction_e9),
+        TimeForm::Number(numbers) => meaning(numbers, whole, fraction_e9),
         TimeForm::Rfc3339 | TimeForm::Local | TimeForm::Pattern => None,
     };
     usual.into_iter().chain(others).collect()

@@ -33,14 +33,14 @@ pub(super) struct Numbers {
 
 const SPREADSHEET_S: i64 = 25_569 * 86_400;
 
-pub(super) const SECONDS: Numbers = unix("unix-s", "seconds since 1970", 1_000_000_000);
-pub(super) const MILLISECONDS: Numbers = unix("unix-ms", "milliseconds since 1970", 1_000_000);
-pub(super) const MICROSECONDS: Numbers = unix("unix-us", "microseconds since 1970", 1_000);
-pub(super) const NANOSECONDS: Numbers = unix("unix-ns", "nanoseconds since 1970", 1);
+pub(super) static SECONDS: Numbers = unix("unix-s", "seconds since 1970", 1_000_000_000);
+pub(super) static MILLISECONDS: Numbers = unix("unix-ms", "milliseconds since 1970", 1_000_000);
+pub(super) static MICROSECONDS: Numbers = unix("unix-us", "microseconds since 1970", 1_000);
+pub(super) static NANOSECONDS: Numbers = unix("unix-ns", "nanoseconds since 1970", 1);
 
 /// Numbers of other programs, which look like some of the others. FILETIME counts from 1601-01-01, .NET from 0001-01-01, a
 /// spreadsheet by days from 1899-12-30, and the column `Time_ms` of WinCC by millionths of these.
-pub(super) const FOREIGN: [Numbers; 4] = [
+pub(super) static FOREIGN: [Numbers; 4] = [
     Numbers {
         name: "filetime",
         what: "FILETIME of Windows (100 ns since 1601)",
@@ -138,7 +138,7 @@ impl FromStr for TimeFormat {
 
     fn from_str(text: &str) -> Result<Self, TimeFormatError> {
         let text = text.trim();
-        let mut known = [SECONDS, MILLISECONDS, MICROSECONDS, NANOSECONDS].into_iter().chain(FOREIGN);
+        let mut known = [&SECONDS, &MILLISECONDS, &MICROSECONDS, &NANOSECONDS].into_iter().chain(&FOREIGN);
         if let Some(numbers) = known.find(|numbers| numbers.name == text) {
             return Ok(Self { form: TimeForm::Number(numbers), pattern: None });
         }

@@ -19,7 +19,7 @@ pub(super) enum TimeForm {
     Rfc3339,
     /// Without an offset.
     Local,
-    Number(Numbers),
+    Number(&'static Numbers),
     /// As a pattern says that the user gives.
     Pattern,
 }
@@ -83,10 +83,10 @@ pub(super) fn form_of(time: &[u8], comma: bool) -> Option<TimeForm> {
 /// The form of a number since 1970, by its size.
 pub(super) fn number_form(whole: u64) -> TimeForm {
     TimeForm::Number(match whole {
-        ..MILLISECONDS_FROM => SECONDS,
-        ..MICROSECONDS_FROM => MILLISECONDS,
-        ..NANOSECONDS_FROM => MICROSECONDS,
-        _ => NANOSECONDS,
+        ..MILLISECONDS_FROM => &SECONDS,
+        MILLISECONDS_FROM..MICROSECONDS_FROM => &MILLISECONDS,
+        MICROSECONDS_FROM..NANOSECONDS_FROM => &MICROSECONDS,
+        _ => &NANOSECONDS,
     })
 }
 
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    const IN_SECONDS: TimeForm = TimeForm::Number(SECONDS);
+    const IN_SECONDS: TimeForm = TimeForm::Number(&SECONDS);
     const NOWHERE: Clocks<'static> = Clocks { zone: None, comma: false, pattern: None };
 
     fn ns(time: &str, clocks: Clocks<'_>) -> Result<i64, NoTime> {
@@ -172,13 +172,13 @@ mod tests {
     #[test]
     fn unit_of_a_number_follows_from_its_size() {
         for (time, numbers, expected_ns) in [
-            ("0", SECONDS, 0),
-            ("1700000000", SECONDS, 1_700_000_000_000_000_000),
-            ("1700000000.25", SECONDS, 1_700_000_000_250_000_000),
-            ("1700000000123", MILLISECONDS, 1_700_000_000_123_000_000),
-            ("1700000000123.5", MILLISECONDS, 1_700_000_000_123_500_000),
-            ("1700000000123456", MICROSECONDS, 1_700_000_000_123_456_000),
-            ("1700000000123456789", NANOSECONDS, 1_700_000_000_123_456_789),
+            ("0", &SECONDS, 0),
+            ("1700000000", &SECONDS, 1_700_000_000_000_000_000),
+            ("1700000000.25", &SECONDS, 1_700_000_000_250_000_000),
+            ("1700000000123", &MILLISECONDS, 1_700_000_000_123_000_000),
+            ("1700000000123.5", &MILLISECONDS, 1_700_000_000_123_500_000),
+            ("1700000000123456", &MICROSECONDS, 1_700_000_000_123_456_000),
+            ("1700000000123456789", &NANOSECONDS, 1_700_000_000_123_456_789),
         ] {
             assert_eq!(form_of(time.as_bytes(), false), Some(TimeForm::Number(numbers)), "{time}");
             assert_eq!(ns(time, NOWHERE), Ok(expected_ns), "{time}");
