@@ -348,7 +348,7 @@ mod tests {
             assert!(free > 0 || made.is_err(), "no handle was left");
             drop(taken);
             if let Ok(made) = made {
-                made.remove_empty().unwrap();
+                assert_eq!(made.remove_empty().unwrap(), Removal::Removed);
             }
             assert!(directory.names().unwrap().is_empty(), "with {free} handles");
         }

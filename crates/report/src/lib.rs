@@ -4,8 +4,8 @@
 //! units. The crate does no I/O, reads no clock and draws no random numbers but from the study's own seed, so
 //! the same record gives the same report, today and with next year's build.
 
-mod backlog;
 mod background;
+mod backlog;
 mod bins;
 mod budget;
 mod change;
@@ -56,8 +56,8 @@ mod unit;
 mod verdict;
 mod workloads;
 
-pub use backlog::Backlog;
 pub use background::BackgroundIo;
+pub use backlog::Backlog;
 pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
 pub use clusters::lines as loaded_clusters;
 pub use compare::{

@@ -20,7 +20,9 @@ use busy::Patience;
 
 use crate::error::{Attempt, Doing};
 use crate::threaded::{Interrupt, Pool, Threaded};
-use crate::{Answer, Cell, Error, Protocol, Refusal, Rows, Sizes, Table, UsedSpace, Value, Wanted, WriteMethod};
+use crate::{
+    Answer, Cell, Error, Protocol, Refusal, Rows, Sizes, Table, UsedSpace, Value, Wanted, WriteMethod,
+};
 
 /// Page cache of a connection; KiB are negative. SQLite's own 2 MiB hold no index of a few hundred thousand rows.
 const CACHE_KIB: i64 = -64 * 1024;

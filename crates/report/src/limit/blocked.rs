@@ -2,7 +2,6 @@
 
 use record::{Blocker, shown};
 
-use super::Cause;
 use super::observed::Observed;
 use super::rules::WAIT_SHARE;
 use crate::budget::Class;
@@ -19,12 +18,6 @@ pub(super) fn by(trial: &Trial) -> Option<(f64, Blocker)> {
     let seen = Observed::of(trial);
     let share = seen.spent.get(&Class::Locks).copied().filter(|&share| share >= WAIT_SHARE)?;
     Some((share, seen.blocker()?.clone()))
-}
-
-/// Whether sessions of a trial waited for locks as for its limit. What nobody answered has no figures, and this is why.
-pub(super) fn waits(trial: &Trial) -> bool {
-    let causes = super::likely(trial, &Observed::of(trial));
-    causes.iter().any(|(cause, _)| *cause == Cause::Locks)
 }
 
 /// `session 12 (user plant, psql, idle in transaction, since 2026-03-01T12:00:01Z, LOCK TABLE tank)`.
