@@ -246,7 +246,10 @@ fn names(argument: &clap::Arg) -> Vec<&str> {
 fn refused(command: &Command, option: &str, values: &[String]) -> Option<String> {
     let given = values.iter().map(|value| format!("--{option}={value}"));
     let error = command.clone().no_binary_name(true).try_get_matches_from(given).err()?;
-    let told = error.to_string();
+    // Only here it is known where a value ends in the sentence.
+    let told = values.iter().fold(error.to_string(), |told, value| {
+        told.replace(value.as_str(), &record::value_without_password(value))
+    });
     let first = told.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let is_of_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue)
         && first.contains(&format!("'--{option} "));

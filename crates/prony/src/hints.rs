@@ -406,7 +406,11 @@ mod tests {
         for (command, words) in [
             (find(&["disk"]), [DISK, &loads].concat()),
             (find(&["historian"]), HISTORIAN.to_vec()),
-            (find(&["orders", "run"]), ORDERS.to_vec()),
+            // It has `--results`; of the commands for orders only `load` needs that hint.
+            (
+                find(&["orders", "run"]),
+                ORDERS.iter().copied().filter(|(word, _)| *word != "--results").collect(),
+            ),
             (find(&["check"]), CHECK.to_vec()),
             (find(&["script"]), SCRIPT.to_vec()),
             (find(&["reporting"]), REPORTING.to_vec()),

@@ -40,10 +40,15 @@ use clap::error::ErrorKind;
 
 use crate::config::Config;
 
-/// Stack of the thread on which everything runs, in bytes. A limit of the user's (`ulimit -s`) holds for the first thread alone.
-const STACK_BYTES: usize = 8 << 20;
+/// Stack that is enough for any command, in bytes: what Rust gives a thread.
+const STACK_BYTES: usize = 2 << 20;
 
 fn main() -> ExitCode {
+    // A limit of the user's (`ulimit -s`) holds for the first thread only. A thread takes address space, which may be limited too.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    if limit.is_none_or(|bytes| bytes >= STACK_BYTES as u64) {
+        return run();
+    }
     let thread = std::thread::Builder::new().name("prony".to_owned()).stack_size(STACK_BYTES);
     match thread.spawn(run) {
         // A panic has said what it was.

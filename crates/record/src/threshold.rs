@@ -274,7 +274,8 @@ mod tests {
                 "{text}: {told}"
             );
         }
-        assert!(refused("p98 < 20").contains("there is no metric `p98`; metrics are gain, iops"));
+        assert!(refused("p98 < 20").contains("there is no metric `p98`; did you mean `p98_ms`?"));
+        assert!(refused("speed < 20").contains("there is no metric `speed`; metrics are gain, iops"));
         assert!(refused("p99_ms < 20 s").contains("`s` is not the unit of p99_ms: give the limit in ms"));
     }
 

@@ -114,7 +114,7 @@ impl OpenWindow {
         }
         let begin_s = samples.iter().find(|sample| sample.phase == Phase::Measure)?;
         let warm_up_s = begin_s.end_s - begin_s.length_s;
-        let last = late(Phase::Measure).last().filter(|_| drained.is_none());
+        let last = late(Phase::Measure).next_back().filter(|_| drained.is_none());
         Some(Backlog { operations, gone_after_s: last.map(|last| last.end_s - warm_up_s), warm_up_s })
     }
 

@@ -26,7 +26,8 @@ fn read_back(events: &[Event]) -> StudyRecord {
 fn measured_reads(open: bool) -> OperationInterval {
     let mut reads = OperationInterval::default();
     (0..4).for_each(|_| reads.merge(&operation(20, open)));
-    OperationInterval { count: 60, errors: 3, bytes: 60 * 4096, rows: 60 * 3, ..reads }
+    let due_before = open.then_some(15);
+    OperationInterval { count: 60, errors: 3, bytes: 60 * 4096, rows: 60 * 3, due_before, ..reads }
 }
 
 #[test]

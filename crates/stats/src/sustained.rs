@@ -179,13 +179,13 @@ pub fn sustained(step: &Step) -> Vec<Unstable> {
 /// means of seconds tell how far the last flush had come, and not whether records are left behind: then only what is left
 /// after whole flushes counts.
 fn growth(step: &Step, offered_per_s: f64) -> Result<Option<Unstable>, Unstable> {
-    let flush = offered_per_s * step.flush_cycle_s;
-    if flush > offered_per_s * SLOPE_SHARE_MAX * step.measured_s {
-        return Ok(growth_by_flushes(step, offered_per_s));
-    }
     let series = step.end_s.iter().zip(&step.pending).zip(&step.pending_min);
     let intervals =
         series.filter(|((end, mean), min)| end.is_finite() && mean.is_finite() && min.is_finite()).count();
+    let flush = offered_per_s * step.flush_cycle_s;
+    if intervals >= INTERVALS_MIN && flush > offered_per_s * SLOPE_SHARE_MAX * step.measured_s {
+        return Ok(growth_by_flushes(step, offered_per_s));
+    }
     let slope = theil_sen(&step.end_s, &step.pending).filter(|_| intervals >= INTERVALS_MIN);
     let slope_per_s = slope.ok_or(Unstable::TooShort { intervals })?;
     let limit_per_s = offered_per_s * SLOPE_SHARE_MAX;

@@ -148,6 +148,7 @@ fn too_little_to_judge_is_never_stable() {
     let mut short = Made::steady();
     (short.0.measured_s, short.0.offered, short.0.committed) = (2.0, 2_000, 2_000);
     short.0.end_s.truncate(2);
+    short.0.flush_cycle_s = 0.5;
     short.check(&["too few measured intervals to judge: 2, at least 3 are needed"]);
     let mut unknown = Made::steady();
     unknown.0.pending[7] = f64::NAN;

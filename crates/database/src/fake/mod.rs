@@ -305,7 +305,13 @@ impl FakeSession {
     }
 
     pub(crate) async fn used_space(&mut self) -> Result<Option<UsedSpace>, Error> {
-        self.run(Doing::Run("PRAGMA freelist_count"), statements::used_space).await.map(Some)
+        // It takes no time, so that looking at the space moves no purge.
+        let doing = Doing::Run("PRAGMA freelist_count");
+        self.alive(doing)?;
+        let attempt = Attempt { doing, target: &self.target };
+        let mut state = self.server.state();
+        let database = state.database().map_err(|error| statements::fault(&error, attempt))?;
+        statements::used_space(database, attempt).map(Some)
     }
 
     /// Waits until the server has done what takes so long.

@@ -273,7 +273,7 @@ fn extensions() -> impl Strategy<Value = Extensions> {
     let destroy = prop::option::of("[^\0\r]{1,9}");
     let name = prop::option::of("[a-kA-Z0-9]{1,9}".prop_map(|name| name.parse().unwrap()));
     let tags =
-        prop::collection::vec("[a-z0-9]{1,9}=[ -<>-~]{0,9}x".prop_map(|tag| tag.parse().unwrap()), 0..3);
+        prop::collection::vec("[a-z0-9]{1,9}=[ -9;<>?A-~]{0,9}x".prop_map(|tag| tag.parse().unwrap()), 0..3);
     (any::<bool>(), destroy, results, name, tags).prop_map(|(overwrite, destroy, results, name, tags)| {
         Extensions { overwrite, destroy, results, name, tags }
     })

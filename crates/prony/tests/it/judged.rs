@@ -33,9 +33,9 @@ fn a_threshold_of_a_single_run_decides_the_exit_code() {
     assert_eq!(document["comparison"], json!(null), "nothing is compared");
     // Judged again as it was.
     let again = bench.run(&["report", "slow"]);
-    assert!(again.stdout.contains("The threshold iops < 9000 failed: 10,000"), "{}", again.stdout);
+    assert!(again.stdout.contains("Threshold iops < 9000 failed: 10,000"), "{}", again.stdout);
     let brief = bench.run_with(&[("PRONY_DETAILS", "false")], &["report", "slow"]);
-    assert!(brief.stdout.contains("The threshold iops < 9000 failed"), "{}", brief.stdout);
+    assert!(brief.stdout.contains("Threshold iops < 9000 failed"), "{}", brief.stdout);
 }
 
 #[test]
@@ -147,7 +147,8 @@ fn a_limit_that_is_none_is_answered_by_what_there_is() {
     served(&bench, "one", "1ms", 1);
     served(&bench, "two", "1ms", 1);
     for (options, problem) in [
-        (&["--fail-if", "p98 > +10 %"][..], "there is no metric `p98`; metrics are iops, "),
+        (&["--fail-if", "p98 > +10 %"][..], "there is no metric `p98`; did you mean `p98_ms`?"),
+        (&["--fail-if", "speed > +10 %"], "there is no metric `speed`; metrics are iops, "),
         (&["--fail-if", "p99_ms > 10 %"], "has no sign: the change is limited"),
         (
             &["--fail-if", "records_per_s < -5 %"],

@@ -343,8 +343,8 @@ fn an_instance_is_started_listed_asked_and_stopped() {
 fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
     let bench = Workbench::new();
     let study = format!(
-        "{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\n[[axis]]\nkey = \"target.server.pg.settings.work_mem\"\n\
-         levels = [\"4MB\", \"a lot\"]\n"
+        "{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\n[[axis]]\nkey = \"target.server.pg.settings.shared_preload_libraries\"\n\
+         levels = [\"\", \"nowhere\"]\n"
     );
     run(&bench, &study).ended_with(1);
     let results = bench.results().unwrap();
@@ -355,10 +355,17 @@ fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
     );
     let reason = states[1]["reason"].as_str().unwrap();
     assert!(
-        reason.starts_with("the server pg: postgres ended with") && reason.contains("work_mem"),
+        reason.starts_with("the server pg: postgres ended with") && reason.contains("nowhere"),
         "{reason}"
     );
     fs::remove_dir_all(bench.path("prony-results")).unwrap();
+
+    let wrong = study.replace("shared_preload_libraries", "work_mem").replace("\"nowhere\"", "\"a lot\"");
+    let wrong = wrong.replace("\"\", ", "\"4MB\", ");
+    run(&bench, &wrong)
+        .ended_with(2)
+        .says("invalid value for parameter \"work_mem\": \"a lot\"; correct the setting");
+    assert_eq!(bench.results(), None, "a value that the server refuses is known before anything begins");
 
     let nowhere =
         format!("{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\ndata = \"/nowhere/at/all\"\n");

@@ -130,7 +130,7 @@ fn the_first_signal_ends_a_drain_into_a_silent_server_and_saves_what_was_measure
     let bench = Workbench::new();
     let (proxy, url) = silent(&postgres().url(), u64::MAX);
     let historian = format!(
-        "historian --database interrupted_drain --rate 500 --warm-up 0s --duration 2s --target {url}"
+        "historian --database interrupted_drain --rate 500 --warm-up 0s --duration 5s --target {url}"
     );
     let mut running = start(&bench, &words(&historian));
     running.wait_for_samples(&bench);

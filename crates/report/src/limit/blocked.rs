@@ -58,11 +58,8 @@ pub(crate) fn doubt(trials: &[Trial]) -> Option<Verdict> {
     let first = trials.iter().find_map(|trial| Some((trial, by(trial)?.1)));
     let (trial, blocker) = first?;
     let share = |trial: &Trial| by(trial).map(|(share, _)| share);
-    Doubt::with_figure(Level::Warning, RULE, trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "sessions waited {share} of their time for a lock that {} held; {}",
-            words(&blocker),
-            remedy(trial, &blocker)
-        )
-    })
+    let told = Doubt::with_figure(Level::Warning, RULE, trials, share).verdict(format::per_cent, |share| {
+        format!("sessions waited {share} of their time for a lock that {} held", words(&blocker))
+    });
+    told.map(|verdict| verdict.with_remedy(remedy(trial, &blocker)))
 }

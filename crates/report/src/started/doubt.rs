@@ -32,27 +32,29 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
 
 /// Trials whose servers had files in the page cache although these were evicted.
 fn still_cached(trials: &[Trial]) -> Option<Verdict> {
-    with_cached_files(trials, "files_still_cached", true, |name, server, cache| {
+    let told = with_cached_files(trials, "files_still_cached", true, |name, server, cache| {
         let kept = "a file system in memory, or another program that maps them, keeps them there";
         match reads_are_limited(server) {
             true => format!(
-                "{name} had {cache} in the page cache after they were evicted: {kept}. Reads pass its limits. Put its data on a disk"
+                "{name} had {cache} in the page cache after they were evicted: {kept}. Reads pass its limits"
             ),
             false => format!(
-                "{name} had {cache} in the page cache after they were evicted: {kept}. Its first reads are not cold. Put its data on a disk"
+                "{name} had {cache} in the page cache after they were evicted: {kept}. Its first reads are not cold"
             ),
         }
-    })
+    });
+    told.map(|verdict| verdict.with_remedy("put its data on a disk"))
 }
 
 /// Trials whose servers were limited with warm caches, as their study asks for it.
 fn warm(trials: &[Trial]) -> Option<Verdict> {
-    with_cached_files(trials, "files_not_evicted", false, |name, _, cache| {
+    let told = with_cached_files(trials, "files_not_evicted", false, |name, _, cache| {
         format!(
             "{name} had {cache} in the page cache when its limits came into force, and the study keeps them (cold = false): reads pass limits of \
-             memory and of reads. Leave cold out of its [target.server.NAME] to evict them"
+             memory and of reads"
         )
-    })
+    });
+    told.map(|verdict| verdict.with_remedy("leave cold out of its [target.server.NAME] to evict them"))
 }
 
 fn with_cached_files(

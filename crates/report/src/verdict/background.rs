@@ -33,12 +33,13 @@ fn on_device(trials: &[Trial], device: &str) -> Option<Verdict> {
     let of = |trial: &Trial| much(trial).filter(|io| io.device() == device).cloned();
     let found: Vec<BackgroundIo> = trials.iter().filter_map(of).collect();
     let share = |trial: &Trial| of(trial).map(|io| io.share);
-    let words = format!("{}; {}", what(&found), stop(&found, device));
-    Doubt::with_figure(Level::Warning, "background_io", trials, share).verdict(format::per_cent, |share| {
+    let words = what(&found);
+    let told = Doubt::with_figure(Level::Warning, "background_io", trials, share).verdict(format::per_cent, |share| {
         format!(
             "background load on {device}: {share} of its requests or bytes were of other programs, {words}"
         )
-    })
+    });
+    told.map(|verdict| verdict.with_remedy(stop(&found, device)))
 }
 
 /// `4,683 reads/s at 293 MB/s, about 28.2 of 29.3 requests in flight`.

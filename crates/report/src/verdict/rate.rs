@@ -78,12 +78,13 @@ pub(crate) fn backlog(trials: &[Trial]) -> Option<Verdict> {
     };
     let operations = |trial: &Trial| of(trial).map(|one| one.operations as f64);
     let print = |count: f64| format::grouped(count as u64);
-    Doubt::with_figure(Level::Warning, "backlog_at_begin", trials, operations).verdict(print, |count| {
+    let told = Doubt::with_figure(Level::Warning, "backlog_at_begin", trials, operations).verdict(print, |count| {
         format!(
             "the measured window began with a backlog of about {count} {counted} from the warm-up, {gone}; rates leave \
-             them out, response times count them; {remedy}"
+             them out, response times count them"
         )
-    })
+    });
+    told.map(|verdict| verdict.with_remedy(remedy))
 }
 
 /// A client that stood still so long that its longest latencies are its own, and no longer.

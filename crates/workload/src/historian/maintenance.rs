@@ -30,6 +30,8 @@ struct Done {
     bytes_before: Option<u64>,
     bytes_after: Option<u64>,
     used_before: Option<UsedBytes>,
+    /// Time in which pages in use were looked for, which is no part of the purge.
+    looked_ns: u64,
 }
 
 /// Why a run did not come to its end.
@@ -98,7 +100,7 @@ impl Maintainer {
         entries.purged += done.purged_rows;
         let run = MaintenanceRun {
             start_s: start_ns as f64 / 1e9,
-            purge_s: (purge_end_ns - start_ns) as f64 / 1e9,
+            purge_s: (purge_end_ns - start_ns).saturating_sub(done.looked_ns) as f64 / 1e9,
             purged_rows: done.purged_rows,
             statements: done.statements,
             shrink_s: shrinks.then(|| (end_ns - purge_end_ns) as f64 / 1e9),
@@ -131,7 +133,9 @@ impl Maintainer {
         done.bytes_before = session.sizes().await?.database_bytes;
         if running.ledger.lock().maintenance.is_empty() {
             // Later purges leave free pages, which rows fill again: growth is known up to the first one.
+            let begin_ns = self.clock.now_ns();
             done.used_before = used_bytes(session).await?;
+            done.looked_ns = self.clock.now_ns() - begin_ns;
         }
         let retention_us = (self.maintenance.retention.ns / 1_000) as i64;
         let age_us = running.time_us(self.clock.now_ns()) - retention_us - running.epoch_us;

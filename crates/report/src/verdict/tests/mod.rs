@@ -292,6 +292,8 @@ fn a_backlog_from_the_warm_up_is_told_and_is_no_rate() {
             let late = if second < 2 { late } else { 0 };
             (read.count, read.due_before) = (read.count + late, Some(late));
         }
+        let measured = trial.measured.get_mut("read").unwrap();
+        (measured.count, measured.due_before) = (measured.count + 2 * late, Some(2 * late));
         trial
     };
     let study = of(vec![trial(200)]);

@@ -93,6 +93,7 @@ fn mariadb_tells_mistakes_before_the_load() {
     script(&url, TABLE);
     check_on(&url);
     assert_places(&wrong(&url, &["SET @x = 7;\nSELECT n FROM u;\n"], ""), &["a.sql:2: "]);
-    assert_places(&wrong(&url, &["CALL nobody();\n"], ""), &["a.sql:1: "]);
+    // MariaDB looks for a procedure only when it is called.
+    assert_places(&wrong(&url, &["CALL nobody();\n"], ""), &[]);
     assert_places(&wrong(&url, &["FLUSH STATUS;\nSELECT n FROM t;\n"], ""), &[]);
 }
