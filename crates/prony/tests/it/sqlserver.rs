@@ -105,7 +105,7 @@ fn a_connection_string_is_a_target_and_its_password_a_secret() {
     let refused = bench.run(&["historian", "--target", &wrong]).ended_with(2).says("check user and password");
     assert!(!refused.stderr.contains("Hush-78"), "{}", refused.stderr);
     let broken = bench.run(&["historian", "--target", "Server=h;Password=Hush;77=1"]).ended_with(2);
-    assert!(broken.stderr.contains("in braces") && !broken.stderr.contains("77=1"), "{}", broken.stderr);
+    assert!(broken.stderr.contains("in quotes") && !broken.stderr.contains("77=1"), "{}", broken.stderr);
 }
 
 #[test]

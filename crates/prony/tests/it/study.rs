@@ -57,8 +57,8 @@ fn a_study_compares_its_levels_and_says_so() {
     // Whatever the width of the lines.
     let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for sentence in [
-        "outstanding: 8 with 400 I/O/s (400–400) gives 4.00 × as much (4.00 to 4.00 ×) as 1: better",
-        "equivalent, within ±3 %",
+        "outstanding: 8 with 1.64 MB/s (1.64–1.64) gives 4.00 × as much (4.00 to 4.00 ×) as 1 in throughput: better",
+        "block size 8KiB gives 2.00 × as much (2.00 to 2.00 ×) as block size 4KiB in throughput: better",
         "outstanding: sweet spot not reached",
     ] {
         assert!(said.contains(sentence), "{sentence} is not in:\n{}", outcome.stdout);
@@ -87,7 +87,7 @@ fn mistakes_are_told_at_once_before_anything_is_touched() {
         assert!(outcome.stderr.contains(line), "{line} is not in:\n{}", outcome.stderr);
     }
     assert_eq!(bench.names("."), ["study.toml"]);
-    bench.run(&["study", "run", "hds-flush-row"]).ended_with(2).says("did you mean hds-flush-rows?");
+    bench.run(&["study", "run", "hds-flush-row"]).ended_with(2).says("Did you mean hds-flush-rows?");
     bench.run(&["study", "run", "nowhere.toml"]).ended_with(2).says("cannot read the study nowhere.toml");
     run(&bench, SIMULATED, &["--set", "blocks=many"]).ended_with(2).says("blocks: is \"many\"");
     run(&bench, SIMULATED, &["--place", "x=y"]).ended_with(2).says("--place x: is no place of this study");

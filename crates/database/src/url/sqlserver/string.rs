@@ -21,9 +21,9 @@ impl Reader {
     fn quoting(self) -> &'static str {
         match self {
             Self::SqlClient => {
-                "write a value that has a ; or begins with a quote in quotes, as Password=\"…\", and that quote in it twice"
+                "put a value with a ; or a leading quote in quotes, and write each such quote inside it twice"
             }
-            Self::Odbc => "write a value that has a ; in braces, as PWD={…}, and a } in it twice",
+            Self::Odbc => "put a value with a ; in braces, and write each } inside it twice",
         }
     }
 
