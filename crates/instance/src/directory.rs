@@ -13,9 +13,8 @@ use ownership::MadeDirectory;
 use crate::placement::{KnownPlacement, Placement};
 use crate::power::KnownDirectory;
 use crate::process::passable;
-use crate::register::make_directory;
 use crate::user::User;
-use crate::{Entry, InstanceError, Options};
+use crate::{Entry, InstanceError, Options, make_directory};
 
 /// Room for the longest name of a socket in it, `.s.PGSQL.65535`, within the 107 bytes that a socket's path may have.
 const PATH_BYTES_MAX: usize = 90;

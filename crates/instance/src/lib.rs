@@ -50,6 +50,6 @@ pub use pair::{
 pub use placement::{CachedBytes, CachedFiles};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
-pub(crate) use register::Entry;
+pub(crate) use register::{Entry, Place, make_directory};
 pub use register::{Known, KnownNode, Standing};
 pub use tds_server::TdsServer;

@@ -10,9 +10,8 @@ use ownership::{Directory, MadeDirectory};
 use crate::directory::{DATA, give_to};
 use crate::power::KnownDirectory;
 use crate::process::{command, passable, spawn};
-use crate::register::make_directory;
 use crate::user::User;
-use crate::{Entry, InstanceError, Options, program};
+use crate::{Entry, InstanceError, Options, make_directory, program};
 
 const LOG: &str = "log";
 const TEMPLATE: &str = "template";

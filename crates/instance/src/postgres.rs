@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use ownership::Identity;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
+use crate::Place;
 use crate::process::{Handle, children, command};
-use crate::register::Place;
 use crate::server::{DIES_WITHIN, PASSWORD, Server, USER, url};
 use crate::user::User;
 use crate::{Group, InstanceError, Options, program, shared_memory};

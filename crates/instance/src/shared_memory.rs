@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use ownership::{Directory, Identity};
 
-use crate::register::Place;
+use crate::Place;
 
 /// What a segment of PostgreSQL is called, before its number.
 const NAME: &str = "PostgreSQL.";

@@ -156,19 +156,20 @@ impl Given<'_> {
                 };
                 format!("{also}not mapped: one I/O reads or writes pages that lie together in memory")
             }
-            (section, "initialsize") if section.starts_with("file") => {
-                let size = Size::mib(self.at_least_one("a file needs a size in MB")?);
-                // One size for all files: the largest, so that nothing is tried less.
-                settings.file_size =
-                    Some(Size(settings.file_size.map_or(size.0, |other| other.0.max(size.0))));
-                "--file-size, the largest of all files".to_owned()
-            }
+            (section, "initialsize") if section.starts_with("file") => self.file_size(settings)?,
             (section, "usercount") if USERS.contains(&section) => self.users()?,
             (section, name) => {
                 self.check(section, name)?;
                 format!("not mapped: {}", not_mapped(section, name))
             }
         })
+    }
+
+    /// One size for all files: the largest, so that nothing is tried less.
+    fn file_size(&self, settings: &mut Settings) -> Result<String, String> {
+        let size = Size::mib(self.at_least_one("a file needs a size in MB")?);
+        settings.file_size = Some(Size(settings.file_size.map_or(size.0, |other| other.0.max(size.0))));
+        Ok("--file-size, the largest of all files".to_owned())
     }
 
     fn cycles(&self, totals: &mut Totals) -> Result<String, String> {

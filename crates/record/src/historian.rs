@@ -20,6 +20,7 @@
 //! Gauges: `pending_records` (mean over the interval), `pending_min_records`, `pending_max_records`,
 //! `offered_records` (events due in the interval), `refused_records`, and those named here.
 
+use crate::space::UsedBytes;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -113,6 +114,11 @@ impl Setup {
 }
 
 impl HistorianSetup {
+    /// Time in which a flush is due at a rate, in seconds: once its rows are there or its oldest record is too old.
+    pub(crate) fn flush_cycle_s(&self, offered_per_s: f64) -> f64 {
+        (f64::from(self.flush_rows) / offered_per_s.max(1e-9)).min(self.flush_interval_ms / 1e3)
+    }
+
     /// Its database.
     #[must_use]
     pub fn database(&self) -> SetUpDatabase<'_> {
@@ -153,16 +159,6 @@ pub struct MaintenanceSetup {
     pub purge_rows: Option<u64>,
     /// Whether a shrink follows each purge.
     pub shrink: bool,
-}
-
-/// Pages that rows and indexes used. Room that a server allocated ahead of rows is not part of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UsedBytes {
-    /// Bytes of these pages.
-    pub bytes: u64,
-    /// At most so many of these bytes may have been allocated ahead, where the server does not report each page.
-    #[serde(default)]
-    pub uncertain_bytes: u64,
 }
 
 /// One purge, with its shrink.

@@ -59,7 +59,7 @@ pub fn ingest_step(
         offered,
         committed: committed.sum(),
         flush_slack: u64::from(setup.flush_rows) * u64::from(setup.writers),
-        flush_cycle_s: flush_cycle_s(setup, offered_per_s),
+        flush_cycle_s: setup.flush_cycle_s(offered_per_s),
         measured_s,
         drain_s: outcome.drain_s,
         drain_limit_s: outcome.drain_limit_s,
@@ -69,11 +69,6 @@ pub fn ingest_step(
         p99_ms: record.map(OperationInterval::latency).and_then(p99_ms),
         p99_limit_ms: setup.p99_limit_ms,
     })
-}
-
-/// A flush is due once its rows are there or its oldest record is so old, whichever comes first.
-fn flush_cycle_s(setup: &HistorianSetup, offered_per_s: f64) -> f64 {
-    (f64::from(setup.flush_rows) / offered_per_s.max(1e-9)).min(setup.flush_interval_ms / 1e3)
 }
 
 fn p99_ms(latency: &Latency) -> Option<f64> {

@@ -47,6 +47,7 @@ mod series;
 mod server;
 mod share;
 mod shown;
+mod space;
 mod started;
 pub mod tables;
 mod tail;
@@ -71,9 +72,7 @@ pub use event::Event;
 pub use fault::{ClientAway, FaultDone, Split};
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
-pub use historian::{
-    HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup, UsedBytes,
-};
+pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};
 pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step};
 pub use inspected::{FactRow, InspectedServer, Layout, Tuning, Unread};
 pub use lab::{LabVolume, Laboratory};
@@ -107,6 +106,7 @@ pub use series::{FigureOf, Second, SecondFigure, Series};
 pub use server::{Outage, Server, ServerSetting, Service, UnsafeTables};
 pub use share::{Share, ShareError};
 pub use shown::{Lines, escaped, shown, shown_json};
+pub use space::UsedBytes;
 pub use started::{DeviceLimits, FileCache, LimitProof, ServerLimits, ServerStep, ServerUse, StartedServer};
 pub use tables::{
     Crash, Killed, RowsChecksum, Survival, TableOperation, TableSize, TablesOutcome, TablesSetup,

@@ -1,12 +1,11 @@
 //! What the warm-up of an open loop leaves to its measured window: operations that were due before the window began and were not
 //! answered yet. Their response times count. The rate does not: it would be above what was offered.
 
-use record::{
-    HistorianSetup, Loop, Main, MeasuredTrial, OFFERED, PENDING_MAX, Phase, REFUSED, Sample, Setup, State,
-};
+use record::{Main, MeasuredTrial, Phase, Sample, State};
 use serde::Serialize;
 use stats::Estimate;
 
+use crate::Buffered;
 use crate::trial::Figures;
 
 /// What falls due in so many seconds is nearly nothing.
@@ -55,31 +54,15 @@ impl OpenWindow {
         let due_before = sum(window.iter().map(|sample| sample.due_before(main)));
         let found =
             Self { due: 0, answered, due_before, usual: 0, pending_last: None, seconds, backlog: None };
-        let found = match (outcome.offered(), record.setup.as_ref().and_then(Setup::historian)) {
-            (Some(offered), _) => Self { due: offered.due, usual: offered.slots, ..found },
-            (None, Some(setup)) => {
-                let drained = outcome.historian().is_some_and(|o| o.drain_s.is_some() && o.abandoned == 0);
-                found.of_historian(setup, &window, drained)?
+        let found = match outcome.offered() {
+            Some(offered) => Self { due: offered.due, usual: offered.slots, ..found },
+            None => {
+                let Buffered { due, usual, pending_last } = Buffered::of(record, &window)?;
+                Self { due, usual, pending_last: Some(pending_last), ..found }
             }
-            (None, None) => return None,
         };
         let is_whole = seconds > 0.0 && found.due > 0;
         is_whole.then(|| Self { backlog: found.backlog(main, &measured.samples), ..found })
-    }
-
-    fn of_historian(self, setup: &HistorianSetup, window: &[&Sample], drained: bool) -> Option<Self> {
-        let Loop::Open { rate_per_s, .. } = setup.pacing else { return None };
-        let gauge = |name: &str| window.iter().filter_map(|s| s.gauges.get(name)).sum::<f64>();
-        let sorted = rate_per_s * setup.time_sorting_period_ms / 1e3;
-        let flushes = u64::from(setup.flush_rows) * (u64::from(setup.writers) + 1);
-        let pending =
-            window.last().and_then(|sample| sample.gauges.get(PENDING_MAX)).map(|last| *last as u64);
-        Some(Self {
-            due: (gauge(OFFERED) - gauge(REFUSED)).max(0.0) as u64,
-            usual: flushes + sorted as u64,
-            pending_last: Some(pending.filter(|_| drained).unwrap_or(0)),
-            ..self
-        })
     }
 
     /// Answered operations that fell due in the window.

@@ -70,12 +70,14 @@ pub use comparison::{
     StudyLooks, ThresholdResult, axis_words,
 };
 pub use configuration::Configuration;
+pub(crate) use disk::differ_in_block_size;
 pub use disk::{
     Comparison, Expectation, ExpectedFigure, MatrixCell, PublishedRow, SteadyState, Sweep, SweepPoint,
 };
 pub use faults::{Availability, Fault, Silence};
 pub use findable::Findable;
 pub use format::wrapped;
+pub(crate) use historian::Buffered;
 pub use historian::{
     FlushComparison, FlushPoint, FlushSeries, Growth, Historian, HistorianComparison, Maintenance, OurFlush,
     OurRate, Placement, Reads, RealProject, Storage,

@@ -2,6 +2,7 @@
 
 use record::{Design, METRICS, Metric, Observation, State};
 
+use crate::differ_in_block_size;
 use crate::percentile::interval_ms;
 use crate::report::Report;
 use crate::trial::Trial;
@@ -86,12 +87,6 @@ pub(crate) fn of_study<'a>(
         false => rate,
     };
     Metric::named(name)
-}
-
-/// I/Os of different sizes are different work: the smallest blocks always have the most of them.
-fn differ_in_block_size(trials: &[&Trial]) -> bool {
-    let sizes = || trials.iter().filter_map(|trial| Some(trial.disk()?.block_bytes));
-    sizes().min() != sizes().max()
 }
 
 fn latency(trials: &[&Trial]) -> &'static str {

@@ -361,11 +361,11 @@ mod ignored_tests {
     /// A login failed for want of a password, and nothing said that the file that has it was there and not read.
     #[test]
     fn a_refused_login_says_why_a_file_of_passwords_was_not_read() {
-        let why = || Some("/home/me/.pgpass was not read: others can read it".to_owned());
+        let why = || Some("/users/me/.pgpass was not read: others can read it".to_owned());
         let told = |error: Error, ignored| with_ignored(error, ignored).to_string();
         assert_eq!(
             told(Error::Refused("password missing".to_owned()), why()),
-            "password missing; /home/me/.pgpass was not read: others can read it"
+            "password missing; /users/me/.pgpass was not read: others can read it"
         );
         assert_eq!(told(Error::Refused("password missing".to_owned()), None), "password missing");
         assert_eq!(told(Error::Unreachable("nobody listens".to_owned()), why()), "nobody listens");

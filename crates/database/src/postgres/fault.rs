@@ -22,7 +22,7 @@ const UNPREPARED: &str = "prony prepared this statement, and the server session 
                           DISCARD from the script";
 /// What can be done where a segment of shared memory does not fit, which lies on a file system of its own:
 /// <https://www.postgresql.org/docs/current/runtime-config-resource.html>, `dynamic_shared_memory_type`.
-const SHARED_MEMORY: &str = "make /dev/shm of the server larger (of a container, --shm-size=256m), or set \
+const SHARED_MEMORY: &str = "make /dev/shm of the server larger (of a container, its shm-size, such as 256m), or set \
                              max_parallel_workers_per_gather = 0, which needs less of it";
 
 /// An error of a connection that was there.

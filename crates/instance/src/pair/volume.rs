@@ -18,9 +18,8 @@ use crate::directory::give_to;
 use crate::lab::KnownLab;
 use crate::power::KnownDirectory;
 use crate::process::passable;
-use crate::register::make_directory;
 use crate::user::User;
-use crate::{Entry, InstanceError, LabError};
+use crate::{Entry, InstanceError, LabError, make_directory};
 
 /// Nodes that all lost their power have found what is left of their data by then, or hang.
 const BACK_WITHIN: Duration = Duration::from_secs(60);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use disk::{Cache, Pattern as Walk, Pool, Run, Settings};
+use disk::{Affinity as CpuSet, Cache, Pattern as Walk, Pool, Run, Settings};
 use load::{Size, Span};
 use record::shown;
 use study::{Configuration, Given, Study};
@@ -222,10 +222,10 @@ fn pattern(pattern: Pattern) -> Walk {
     }
 }
 
-fn affinity(affinity: Affinity) -> Option<disk::Affinity> {
+fn affinity(affinity: Affinity) -> Option<CpuSet> {
     match affinity {
         Affinity::Any => None,
-        Affinity::Cpu(cpu) => Some(disk::Affinity(vec![cpu])),
+        Affinity::Cpu(cpu) => Some(CpuSet(vec![cpu])),
         Affinity::Mask(bits) | Affinity::RoundRobin(bits) => mask(bits),
     }
 }
@@ -242,7 +242,7 @@ fn unusable_option(affinity: Affinity, usable: &[u32]) -> Option<String> {
 }
 
 /// The CPUs of a mask; none for an empty one.
-fn mask(bits: u64) -> Option<disk::Affinity> {
+fn mask(bits: u64) -> Option<CpuSet> {
     let cpus: Vec<u32> = mask_cpus(bits).collect();
-    (!cpus.is_empty()).then_some(disk::Affinity(cpus))
+    (!cpus.is_empty()).then_some(CpuSet(cpus))
 }

@@ -33,7 +33,7 @@ fn a_threshold_of_a_single_run_decides_the_exit_code() {
     assert_eq!(document["comparison"], json!(null), "nothing is compared");
     // Judged again as it was.
     let again = bench.run(&["report", "slow"]);
-    assert!(again.stdout.contains("Threshold iops < 9000 failed: 10,000"), "{}", again.stdout);
+    assert!(again.stdout.contains("The threshold iops < 9000 failed: 10,000"), "{}", again.stdout);
     let brief = bench.run_with(&[("PRONY_DETAILS", "false")], &["report", "slow"]);
     assert!(brief.stdout.contains("Threshold iops < 9000 failed"), "{}", brief.stdout);
 }

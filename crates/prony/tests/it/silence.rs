@@ -11,8 +11,8 @@ use crate::workbench::Workbench;
 
 /// Within this a line answers a signal, also on a busy machine; a person would call it at once.
 const ANSWERED: Duration = Duration::from_secs(1);
-/// What was made may be cleared up for ten seconds, and a drain takes ten: nothing that would be waited for otherwise is as short.
-const ENDED: Duration = Duration::from_secs(30);
+/// A drain takes ten seconds, clearing up ten, and a busy machine some more. Any other wait is of a minute or longer.
+const ENDED: Duration = Duration::from_secs(45);
 
 /// The address of a server through a proxy that hands on so many bytes.
 fn silent(server: &str, bytes: u64) -> (Proxy, String) {

@@ -413,7 +413,7 @@ fn what_one_study_alone_used_is_no_difference_of_machines() {
         study.trials.iter_mut().for_each(|trial| trial.trial.placed = vec![placed(path)]);
         study
     };
-    let (first, mut this) = (study("/home/a"), study("/home/b"));
+    let (first, mut this) = (study("/data/a"), study("/data/b"));
     let environment = this.environment.as_mut().unwrap();
     let mut volume = environment.volumes.values().next().unwrap().clone();
     volume.device = record::Reading::Unknown("another one".to_owned());

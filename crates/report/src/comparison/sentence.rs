@@ -94,6 +94,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
         return None;
     }
     let points = &comparison.points;
+    let better = comparison.metric.better;
     let figures: Vec<&[Option<f64>]> = points.iter().map(|point| point.values.by_block.as_slice()).collect();
     let of_several = format!("of {} combinations", points.len());
     let says = comparison.metric.says;
@@ -102,16 +103,10 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
         Some(format!("{} with {of_value}", points[index].label))
     };
     let looks = comparison.looks.as_ref().map(|looks| &looks.levels);
-    let (first, sentence) = match stats::best(&figures, direction(comparison.metric.better), looks)? {
+    let (first, sentence) = match stats::best(&figures, direction(better), looks)? {
         Best::Ahead { best, next, over_next } => {
-            let (ahead, next) = (ahead(&over_next, comparison.metric.better), &points[next].label);
-            (
-                best,
-                format!(
-                    "The best {of_several} in {says} is {}, {ahead} ahead of the next, {next}",
-                    with_value(best)?
-                ),
-            )
+            let (ahead, next, found) = (ahead(&over_next, better), &points[next].label, with_value(best)?);
+            (best, format!("The best {of_several} in {says} is {found}, {ahead} ahead of the next, {next}"))
         }
         Best::NotApart(all) => {
             let others: Vec<&str> = all[1..].iter().map(|index| points[*index].label.as_str()).collect();
@@ -126,7 +121,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
         }
         Best::Few(best) => {
             let needed = stats::BLOCKS_MIN;
-            let which = if comparison.metric.better == Direction::Higher { "greatest" } else { "least" };
+            let which = if better == Direction::Higher { "greatest" } else { "least" };
             let best_value = with_value(best)?;
             (
                 best,

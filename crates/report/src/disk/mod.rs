@@ -330,3 +330,9 @@ impl Shown for Disk {
 fn mb_per_s(_: &Main, sample: &Sample) -> Option<f64> {
     (sample.length_s > 0.0).then(|| sample.bytes() as f64 / 1e6 / sample.length_s)
 }
+
+/// Whether block sizes differ. I/Os of different sizes are different work: the smallest blocks always have the most of them.
+pub(crate) fn differ_in_block_size(trials: &[&Trial]) -> bool {
+    let sizes = || trials.iter().filter_map(|trial| Some(trial.disk()?.block_bytes));
+    sizes().min() != sizes().max()
+}

@@ -1,5 +1,6 @@
 //! What a report says of a historian: records, searches for the rate that is held, rows of a flush, purges and growth.
 
+mod buffered;
 mod chart;
 mod columns;
 mod doubt;
@@ -22,6 +23,7 @@ use record::{
 use serde::Serialize;
 use stats::Chance;
 
+pub(crate) use buffered::Buffered;
 pub use flush::{FlushPoint, FlushSeries};
 pub use model::{Historian, Maintenance, Reads, Storage};
 pub use published::{

@@ -38,12 +38,8 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
             canvas.dashes(Ink::Axis, (at, frame.top), (at, frame.bottom));
         }
         for [from, to] in courses(series) {
-            canvas.line(
-                Ink::Series(1),
-                2.0,
-                (x.at(from.0), y.scale.at(from.1)),
-                (x.at(to.0), y.scale.at(to.1)),
-            );
+            let place = |(run, height): (f64, f64)| (x.at(run), y.scale.at(height));
+            canvas.line(Ink::Series(1), 2.0, place(from), place(to));
         }
         for (run, value) in &known {
             canvas.dot(Ink::Series(0), 2.8, (x.at(*run as f64), y.scale.at(*value)));

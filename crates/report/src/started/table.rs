@@ -8,7 +8,7 @@ use super::words;
 use crate::format::{self, UNKNOWN};
 use crate::report::Report;
 use crate::section::Block;
-use crate::table::{Row, Table, column, words as text};
+use crate::table::{Column, Row, Table, column, words as text};
 use crate::trial::Trial;
 
 /// Trials whose use a terminal shows.
@@ -123,7 +123,23 @@ fn all<'a>(trials: &[&'a Trial]) -> impl Iterator<Item = (&'a Trial, &'a Started
 
 /// What was done before each trial, whether limits held, and what was used.
 fn uses(trials: &[&Trial]) -> Option<Table> {
-    let columns = vec![
+    let table =
+        Table::of("What started servers did and used", columns_of_uses(), all(trials).map(row_of_uses))?;
+    let optional = [
+        "before the trial",
+        "limits as proved",
+        "files cached",
+        "CPU time",
+        "throttled",
+        "memory",
+        "at its limit",
+        "killed",
+    ];
+    Some(table.without_empty_columns(&optional))
+}
+
+fn columns_of_uses() -> Vec<Column> {
+    vec![
         column("#", "number of the trial", 4),
         text("trial", "name of the configuration", 3),
         text("server", "name in the study", 0),
@@ -139,43 +155,32 @@ fn uses(trials: &[&Trial]) -> Option<Table> {
         column("memory", "the most at once, page cache included", 0),
         column("at its limit", "times that memory had to be taken back", 2),
         column("killed", "processes that the kernel killed for want of memory", 0),
-    ];
-    let row = |(trial, server): (&Trial, &StartedServer)| {
-        let used = server.used.as_ref();
-        // Without limits it has no group that would count these.
-        let counted = used.filter(|_| server.limits.is_some());
-        let seconds = |of: Option<f64>| of.map_or_else(|| UNKNOWN.to_owned(), format::duration);
-        let steps = server.steps.iter().map(|step| {
-            let remark = step.remark.as_ref().map(|remark| format!(" ({remark})"));
-            format!("{} {}{}", step.what, format::duration(step.took_s), remark.unwrap_or_default())
-        });
-        let proofs = server.limits.iter().flat_map(|limits| &limits.proofs);
-        Row::of(vec![
-            trial.number.to_string(),
-            trial.name.clone(),
-            server.name.clone(),
-            steps.collect::<Vec<String>>().join(", "),
-            proofs.map(|proof| proved(server, proof)).collect::<Vec<String>>().join("; "),
-            server.file_cache.as_ref().map(cached).unwrap_or_default(),
-            seconds(used.map(|used| used.cpu_s)),
-            seconds(counted.map(|used| used.throttled_s)),
-            used.and_then(|used| used.memory_most_bytes).map_or_else(|| UNKNOWN.to_owned(), format::bytes),
-            counted.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.memory_at_limit)),
-            counted.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.oom_kills)),
-        ])
-    };
-    let table = Table::of("What started servers did and used", columns, all(trials).map(row))?;
-    let optional = [
-        "before the trial",
-        "limits as proved",
-        "files cached",
-        "CPU time",
-        "throttled",
-        "memory",
-        "at its limit",
-        "killed",
-    ];
-    Some(table.without_empty_columns(&optional))
+    ]
+}
+
+fn row_of_uses((trial, server): (&Trial, &StartedServer)) -> Row {
+    let used = server.used.as_ref();
+    // Without limits it has no group that would count these.
+    let counted = used.filter(|_| server.limits.is_some());
+    let seconds = |of: Option<f64>| of.map_or_else(|| UNKNOWN.to_owned(), format::duration);
+    let steps = server.steps.iter().map(|step| {
+        let remark = step.remark.as_ref().map(|remark| format!(" ({remark})"));
+        format!("{} {}{}", step.what, format::duration(step.took_s), remark.unwrap_or_default())
+    });
+    let proofs = server.limits.iter().flat_map(|limits| &limits.proofs);
+    Row::of(vec![
+        trial.number.to_string(),
+        trial.name.clone(),
+        server.name.clone(),
+        steps.collect::<Vec<String>>().join(", "),
+        proofs.map(|proof| proved(server, proof)).collect::<Vec<String>>().join("; "),
+        server.file_cache.as_ref().map(cached).unwrap_or_default(),
+        seconds(used.map(|used| used.cpu_s)),
+        seconds(counted.map(|used| used.throttled_s)),
+        used.and_then(|used| used.memory_most_bytes).map_or_else(|| UNKNOWN.to_owned(), format::bytes),
+        counted.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.memory_at_limit)),
+        counted.map_or_else(|| UNKNOWN.to_owned(), |used| format::grouped(used.oom_kills)),
+    ])
 }
 
 /// `145 MiB of 160 MiB, 0 B after eviction`.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+pub(super) use disk::cached_bytes;
 use disk::{Cache, Settings, Target};
 use load::{Go, Progress, Size, Span, Workload as _};
 use record::{LimitProof, Window, Workload};

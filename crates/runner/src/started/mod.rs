@@ -28,6 +28,7 @@ use crate::placed::volume;
 use crate::server_cpu::{MayUse, Metered, MeteredBy};
 use breaking::{Nodes, OneServer, Watched};
 pub use disk_proof::WithinLimits;
+use disk_proof::cached_bytes;
 pub(crate) use disk_proof::{DeviceRate, DeviceWork};
 pub(crate) use lifting::Lifting;
 pub(crate) use sampler::Groups;
@@ -716,7 +717,7 @@ const EVICTIONS: usize = 3;
 
 /// Looks at what the page cache holds of the files of a server that does not run, and evicts them if that is wanted.
 fn cached(instance: &mut Instance, is_evicted: bool) -> Result<FileCache, InstanceError> {
-    let seen = instance.cached(disk::cached_bytes)?;
+    let seen = instance.cached(cached_bytes)?;
     let mut cache = FileCache {
         is_evicted,
         files_bytes: seen.files_bytes,
@@ -728,7 +729,7 @@ fn cached(instance: &mut Instance, is_evicted: bool) -> Result<FileCache, Instan
             break;
         }
         instance.drop_caches()?;
-        cache.cached_bytes = instance.cached(disk::cached_bytes)?.cached_bytes;
+        cache.cached_bytes = instance.cached(cached_bytes)?.cached_bytes;
     }
     Ok(cache)
 }

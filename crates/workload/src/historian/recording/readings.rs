@@ -102,7 +102,7 @@ fn of_date(time: &[u8]) -> Vec<Meaning> {
         |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
     let ([first, _, last], true) = (parts.as_slice(), parts.iter().all(is_number)) else { return Vec::new() };
     let Some(of_day) = time_pattern(of_day) else { return Vec::new() };
-    let orders: Vec<(String, &str)> = match (first.len(), last.len()) {
+    let layouts: Vec<(String, &str)> = match (first.len(), last.len()) {
         (4, _) => vec![(format!("%Y{mark}%m{mark}%d"), "year, month, day")],
         (_, year @ (2 | 4)) => {
             let year = if year == 4 { "%Y" } else { "%y" };
@@ -113,7 +113,7 @@ fn of_date(time: &[u8]) -> Vec<Meaning> {
         }
         _ => Vec::new(),
     };
-    let patterns = orders.into_iter().map(|(date, what)| (format!("{date}{between}{of_day}"), what));
+    let patterns = layouts.into_iter().map(|(date, what)| (format!("{date}{between}{of_day}"), what));
     patterns.filter_map(|(pattern, what)| by_pattern(time, &pattern, what)).collect()
 }
 
