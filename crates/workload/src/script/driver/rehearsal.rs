@@ -59,12 +59,13 @@ const READS_OTHERWISE: [&str; 4] =
 pub async fn mistakes(job: &Job, session: &mut Session, makes_tables: bool) -> Result<Vec<String>, Error> {
     let Some(program) = &job.program else { return Ok(Vec::new()) };
     let dialect = session.dialect();
+    limit_waits(session, dialect).await?;
     let mut refused = Vec::new();
     for (number, always_sent) in program.always_sent(job).into_iter().enumerate() {
         let texts =
             Rehearsal::new(job, program, dialect).texts(&program.scripts[number].script, &always_sent);
         for Text { at, line, sql, examples } in texts {
-            let refusal = session.parse(&sql, &examples).await?;
+            let refusal = parsed(session, dialect, (&sql, &examples)).await?;
             refused.extend(refusal.map(|refusal| Refused { script: number, at, line, refusal }));
         }
     }
@@ -75,6 +76,33 @@ pub async fn mistakes(job: &Job, session: &mut Session, makes_tables: bool) -> R
         format!("{}:{line}: {}", program.scripts[script].script.name, refusal.words)
     };
     Ok(refused.into_iter().map(told).collect())
+}
+
+/// A table that somebody else has locked is no mistake: a statement that waits for it is not judged. The load then reports the lock.
+async fn limit_waits(session: &mut Session, dialect: Dialect) -> Result<(), Error> {
+    let setting = match dialect {
+        Dialect::Mysql => "SET SESSION lock_wait_timeout = 1",
+        Dialect::SqlServer => "SET LOCK_TIMEOUT 100",
+        Dialect::Sqlite | Dialect::Postgres | Dialect::ClickHouse | Dialect::DuckDb => return Ok(()),
+    };
+    session.execute(setting, &[]).await.map(drop)
+}
+
+/// What the server says of a statement and examples of its parameters. It waits for locks only for a moment.
+async fn parsed(
+    session: &mut Session,
+    dialect: Dialect,
+    (sql, examples): (&str, &[Value]),
+) -> Result<Option<Refusal>, Error> {
+    if dialect != Dialect::Postgres {
+        return session.parse(sql, examples).await;
+    }
+    // For one transaction only: a pooler may give the server's session to another client.
+    session.execute("BEGIN", &[]).await?;
+    session.execute("SET LOCAL lock_timeout = '100ms'", &[]).await?;
+    let refusal = session.parse(sql, examples).await?;
+    session.execute("ROLLBACK", &[]).await?;
+    Ok(refusal)
 }
 
 /// A statement that the server refuses.

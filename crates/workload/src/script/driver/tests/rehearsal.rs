@@ -4,6 +4,10 @@ use super::*;
 
 /// What is wrong with scripts in a database, as `FILE:LINE: WORDS`.
 fn wrong(url: &Url, scripts: &[&str], settings: &str) -> Vec<String> {
+    block_on(looked_at(url, scripts, settings))
+}
+
+async fn looked_at(url: &Url, scripts: &[&str], settings: &str) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let mut settings: Settings = toml::from_str(settings).unwrap();
     for (number, text) in scripts.iter().enumerate() {
@@ -12,10 +16,9 @@ fn wrong(url: &Url, scripts: &[&str], settings: &str) -> Vec<String> {
         settings.files.push(ScriptFile { path, weight: 1 });
     }
     let job = check(&Job::of(&settings).unwrap(), url.engine().dialect(), &mut Logs::default()).unwrap();
-    block_on(async {
-        let mut session = Session::open_as_it_is(url).await.unwrap();
-        mistakes(&job, &mut session, false).await.unwrap()
-    })
+    let mut session = Session::open_as_it_is(url).await.unwrap();
+    let looking = mistakes(&job, &mut session, false);
+    tokio::time::timeout(std::time::Duration::from_secs(60), looking).await.expect("it waits").unwrap()
 }
 
 /// Each of the mistakes begins with a place, and they are no more than these.
@@ -96,4 +99,25 @@ fn mariadb_tells_mistakes_before_the_load() {
     // MariaDB looks for a procedure only when it is called.
     assert_places(&wrong(&url, &["CALL nobody();\n"], ""), &[]);
     assert_places(&wrong(&url, &["FLUSH STATUS;\nSELECT n FROM t;\n"], ""), &[]);
+}
+
+/// A table that was locked by somebody else once held up the look at the statements, without a word and without end.
+#[test]
+fn a_locked_table_is_not_waited_for_and_is_no_mistake() {
+    let (postgres, mariadb) =
+        (Postgres::start(&Options::default()).unwrap(), MariaDb::start(&Options::default()).unwrap());
+    for (url, lock) in
+        [(postgres.url(), &["BEGIN", "LOCK TABLE t"][..]), (mariadb.url(), &["LOCK TABLES t WRITE"])]
+    {
+        let url: Url = url.parse().unwrap();
+        script(&url, TABLE);
+        let told = block_on(async {
+            let mut session = Session::open_as_it_is(&url).await.unwrap();
+            for sql in lock {
+                session.execute(sql, &[]).await.unwrap();
+            }
+            looked_at(&url, &["UPDATE t SET n = 1;\nSELCT 1;\n"], "").await
+        });
+        assert_places(&told, &["a.sql:2: "]);
+    }
 }
