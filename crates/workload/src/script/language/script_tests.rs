@@ -440,6 +440,18 @@ fn meta_commands_with_mistakes_say_why() {
 }
 
 #[test]
+fn sleeps_name_a_variable_and_end() {
+    for (text, words) in [
+        ("\\sleep :1", "`\\sleep :1` names no variable"),
+        ("\\sleep 99999999999 s", "`\\sleep 99999999999 s` is longer than"),
+    ] {
+        let found = mistakes(text);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert!(found[0].contains(words), "{text}: {}", found[0]);
+    }
+}
+
+#[test]
 fn all_mistakes_are_told_by_line() {
     assert_mistakes(
         "\\set x 1 +\nSELECT 1;\n\\if 1\n\\nonsense\nSELECT (1;\n2; \n\\else 5\n\\set 9 (\n",
