@@ -26,6 +26,8 @@ const STOPS_WITHIN: Duration = Duration::from_secs(60);
 const DIES_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const LOG_BYTES_MAX: u64 = 1 << 20;
+/// A file has a name of a moment much shorter than this, unless its program was killed.
+const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 
 /// A server of ours as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +137,7 @@ pub(crate) fn directory(of: &str) -> Result<Directory, InstanceError> {
     // The addresses in it have passwords.
     rustix::fs::fchmod(&directory, Mode::RWXU)
         .map_err(|error| InstanceError::file("close to others", &path)(error.into()))?;
+    directory.remove_abandoned(ABANDONED_AFTER).map_err(InstanceError::file("tidy", &path))?;
     Ok(directory)
 }
 

@@ -7,12 +7,16 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::directory::{lacks_unnamed, secret_name};
+use crate::directory::{REMOVING, lacks_unnamed, secret_name, secret_name_begins};
 use crate::{Directory, Identity, Made};
+
+/// Purpose of the name that a draft may have for a moment.
+const NEW: &str = "new";
 
 /// A file that is being written. If it is dropped before it has its name, nothing is left of it.
 #[derive(Debug)]
@@ -43,7 +47,7 @@ impl Draft {
     }
 
     fn begin_named(directory: &Directory) -> io::Result<Self> {
-        let name = secret_name("new")?;
+        let name = secret_name(NEW)?;
         let (file, made) = directory.create_new(&name)?;
         Ok(Self { directory: directory.clone(), file, named: Some((name, made)) })
     }
@@ -77,7 +81,7 @@ impl Draft {
             }
         }
         if self.named.is_none() {
-            let between = secret_name("new")?;
+            let between = secret_name(NEW)?;
             self.give(&between)?;
             self.named = Some((between.clone(), Made::new(&self.directory, between, &self.file)?));
         }
@@ -128,6 +132,26 @@ impl Directory {
         draft.file().write_all(content)?;
         draft.file().sync_all()?;
         Ok(draft.name(name)?.into_identity())
+    }
+
+    /// Removes the files that programs left under a name of a moment, because they were killed in that moment. Only a file that has had
+    /// its name for at least `age` is removed.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn remove_abandoned(&self, age: Duration) -> io::Result<()> {
+        let begins = [NEW, REMOVING].map(secret_name_begins);
+        for name in self.names()? {
+            let is_of_a_moment = begins.iter().any(|begin| name.to_string_lossy().starts_with(begin));
+            let Some(seen) = self.look(&name)?.filter(|seen| is_of_a_moment && seen.is_regular()) else {
+                continue;
+            };
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            if now.saturating_sub(seen.changed()?) >= age {
+                self.remove(&name, &seen)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -192,6 +216,21 @@ mod tests {
         draft.name(OsStr::new("a")).unwrap();
         assert_eq!(fs::read(place.path().join("a")).unwrap(), b"ours");
         assert_eq!(visible(&place), ["a"]);
+    }
+
+    #[test]
+    fn only_an_abandoned_draft_that_is_old_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let kept = [".prony-other-1", "server.json", "theirs.prony-new-1"];
+        for name in [".prony-new-1", ".prony-removing-1"].iter().chain(&kept) {
+            fs::write(place.path().join(name), "ours").unwrap();
+        }
+        fs::create_dir(place.path().join(".prony-new-2")).unwrap();
+        directory.remove_abandoned(Duration::from_secs(3600)).unwrap();
+        assert_eq!(visible(&place).len(), 6);
+        directory.remove_abandoned(Duration::ZERO).unwrap();
+        assert_eq!(visible(&place), [".prony-new-2", ".prony-other-1", "server.json", "theirs.prony-new-1"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 
@@ -108,7 +109,8 @@ pub struct Identity {
     inode: u64,
     kind: Kind,
     owner: u32,
-    _handle: OwnedFd,
+    /// Keeps the inode from being given to another file.
+    handle: OwnedFd,
 }
 
 impl PartialEq for Identity {
@@ -136,7 +138,7 @@ impl Identity {
     pub(crate) fn held(handle: OwnedFd) -> io::Result<Self> {
         let stat = rustix::fs::fstat(&handle)?;
         let kind = Kind::of_mode(stat.st_mode);
-        Ok(Self { device: stat.st_dev, inode: stat.st_ino, kind, owner: stat.st_uid, _handle: handle })
+        Ok(Self { device: stat.st_dev, inode: stat.st_ino, kind, owner: stat.st_uid, handle })
     }
 
     /// Whether it is a file, and no directory, link, device, socket or pipe.
@@ -161,6 +163,15 @@ impl Identity {
     #[must_use]
     pub fn inode(&self) -> u64 {
         self.inode
+    }
+
+    /// Time from 1970 to the last change of its content, name or rights.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(crate) fn changed(&self) -> io::Result<Duration> {
+        let stat = rustix::fs::fstat(&self.handle)?;
+        Ok(Duration::from_secs(u64::try_from(stat.st_ctime).unwrap_or(0)))
     }
 
     /// Number of the user whose it was when it was looked at.

@@ -13,7 +13,8 @@ use crate::workbench::{Outcome, PRONY, Workbench, json_file};
 
 /// The only trial of a run, which may be one of a busy machine.
 fn trial(bench: &Workbench, ran: &Outcome) -> Value {
-    let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+    let Some(results) = bench.results() else { panic!("no results: {}", ran.stderr) };
+    let trial = json_file(results.join("trials/0001/trial.json"));
     let state = trial["state"].as_str().unwrap();
     assert!(["complete", "invalid"].contains(&state), "{state}: {}\n{}", trial["reason"], ran.stderr);
     trial
@@ -175,7 +176,8 @@ fn a_standby_that_takes_over_without_all_of_the_log_loses_what_was_acknowledged(
         let faults = ["--fault", "freeze-receiver for 3s at 1s", "--fault", "promote at 3s"];
         let managed = ["--managed", engine, "--pair", "async", "--duration", "6s"];
         let ran = bench.run(&[&HISTORIAN[..], &managed, &faults].concat()).ended_with(1);
-        let trial = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
+        let Some(results) = bench.results() else { panic!("no results: {}", ran.stderr) };
+    let trial = json_file(results.join("trials/0001/trial.json"));
         assert_eq!(
             (trial["state"].as_str(), trial["servers"][0]["pair"].as_str()),
             (Some("failed"), Some(pair))
