@@ -37,7 +37,7 @@ impl Workload for Settings {
     }
 
     /// It is calibrated, and its files are opened.
-    fn around(_: &Job) -> Around {
+    fn around(_: &Job, _: &str) -> Around {
         Around { load_s: 0.0, trial_s: 0.3 }
     }
 

@@ -66,8 +66,8 @@ pub trait Workload: Serialize + DeserializeOwned + Clone + Default + PartialEq +
         false
     }
 
-    /// About how long a trial takes besides its phases.
-    fn around(_job: &Self::Job) -> Around {
+    /// About how long a trial takes besides its phases, with a database of this dialect.
+    fn around(_job: &Self::Job, _dialect: &str) -> Around {
         Around::default()
     }
 

@@ -148,7 +148,7 @@ impl Directory {
             };
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             if now.saturating_sub(seen.changed()?) >= age {
-                self.remove(&name, &seen)?;
+                self.remove(&name, &seen).map(drop)?;
             }
         }
         Ok(())

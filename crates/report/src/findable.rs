@@ -90,8 +90,8 @@ impl Findable {
                 points(gain * 100.0)
             ),
             None => format!(
-                "{} show no gain for certain: a verdict takes at least {} blocks",
-                counted(self.blocks, "block", "blocks"),
+                "{} no gain for certain: a verdict takes at least {} blocks",
+                counted(self.blocks, "block shows", "blocks show"),
                 stats::BLOCKS_MIN
             ),
         };

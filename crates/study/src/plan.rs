@@ -204,7 +204,8 @@ impl Plan {
     pub fn around_s(&self) -> Vec<f64> {
         let mut loaded: Vec<(WantedDatabase, String)> = Vec::new();
         let of = |trial: &Trial| {
-            let (around, content) = (trial.work.any().around(), trial.work.any().content());
+            let (work, content) = (trial.work.any(), trial.work.any().content());
+            let around = |database: &WantedDatabase| work.around(database.url.engine().dialect().name());
             let is_loaded_again = |database: &WantedDatabase| {
                 let server = database.server.as_ref();
                 server.is_some_and(|server| server.server.between_trials == Some(Pristine::Recreate))
@@ -216,10 +217,12 @@ impl Plan {
             let is_new = |database: &WantedDatabase| {
                 database.existing != Existing::Use && (is_loaded_again(database) || !is_known(database))
             };
-            let new: Vec<WantedDatabase> = trial.databases().into_iter().filter(is_new).collect();
-            let load_s = around.load_s * new.len() as f64;
+            let databases = trial.databases();
+            let trial_s = databases.first().map_or_else(|| work.around(""), around).trial_s;
+            let new: Vec<WantedDatabase> = databases.into_iter().filter(is_new).collect();
+            let load_s: f64 = new.iter().map(|database| around(database).load_s).sum();
             loaded.extend(new.into_iter().map(|database| (database, content.clone())));
-            around.trial_s + load_s
+            trial_s + load_s
         };
         self.trials.iter().map(of).collect()
     }

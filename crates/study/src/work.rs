@@ -164,8 +164,8 @@ pub trait AnyWork {
     /// What takes time besides its phases.
     fn besides(&self) -> Option<String>;
 
-    /// About how long a trial takes besides its phases.
-    fn around(&self) -> Around;
+    /// About how long a trial takes besides its phases, with a database of this dialect.
+    fn around(&self, dialect: &str) -> Around;
 
     /// Why it is left out on a database of this dialect.
     fn lacks(&self, dialect: &str) -> Option<String>;
@@ -247,8 +247,8 @@ impl<W: Known> AnyWork for Asked<W> {
         W::besides(&self.job)
     }
 
-    fn around(&self) -> Around {
-        W::around(&self.job)
+    fn around(&self, dialect: &str) -> Around {
+        W::around(&self.job, dialect)
     }
 
     fn lacks(&self, dialect: &str) -> Option<String> {

@@ -21,6 +21,7 @@ use super::volume::OwnVolume;
 use super::{PairOptions, processes};
 use crate::clock::{Clock, by_clock};
 use crate::directory::{DATA, Directory, give_to};
+use crate::limits::PlannedGroup;
 use crate::postgres::{Segment, remove_of_system_v, remove_segments, remove_shared_memory, segments_of};
 use crate::process::{Handle, command_in_session, spawn};
 use crate::server::DIES_WITHIN;
@@ -29,6 +30,8 @@ use crate::{Entry, Group, InstanceError, port};
 
 /// Lines of each log that are told with an error.
 const LOG_LINES: usize = 8;
+/// No kind of pair has more nodes with data.
+const NODES_MAX: usize = 3;
 
 /// The directory of a pair, and its nodes.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct Ground {
     pub(crate) nodes: Vec<Seat>,
     /// Volumes of nodes that are still to be seated, in their order; none where all lies in one directory.
     volumes: VecDeque<OwnVolume>,
+    /// The groups of the nodes until they are made.
+    groups: VecDeque<PlannedGroup>,
     /// That of its nodes alone, if they have one.
     pub(crate) network: Option<Network>,
     /// Monitor or arbitrator; none of a pair that is promoted by hand.
@@ -88,6 +93,7 @@ impl Ground {
             network,
             options: options.clone(),
             nodes: Vec::new(),
+            groups: VecDeque::new(),
             witness: None,
             ports: Vec::new(),
             lives_on,
@@ -185,17 +191,24 @@ impl Ground {
         self.witness.iter_mut().chain(&mut self.nodes)
     }
 
-    /// Limits each node by a group of its own: each is a machine of that size.
-    pub(crate) fn limit(&mut self) -> Result<(), InstanceError> {
+    /// Plans a group for each node that there may be, if anything of the nodes is limited. Gives their directories, so that the groups are
+    /// known before they are made.
+    pub(crate) fn plan_groups(&mut self) -> Result<Vec<PathBuf>, InstanceError> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
-        let limits = self.options.node().limited().clone();
-        if limits.is_empty() {
-            return Ok(());
-        }
-        for node in &mut self.nodes {
+        let limits = self.options.node().limited();
+        let count = if limits.is_empty() { 0 } else { NODES_MAX };
+        for _ in 0..count {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("prony-{}-pair-{number}", std::process::id());
-            node.group = Some(Group::make(&name, &limits)?);
+            self.groups.push_back(Group::plan(&name, limits)?);
+        }
+        Ok(self.groups.iter().flat_map(PlannedGroup::directories).collect())
+    }
+
+    /// Limits each node by a group of its own: each is a machine of that size.
+    pub(crate) fn limit(&mut self) -> Result<(), InstanceError> {
+        for (node, planned) in self.nodes.iter_mut().zip(self.groups.drain(..)) {
+            node.group = Some(planned.make()?);
         }
         Ok(())
     }

@@ -156,7 +156,10 @@ impl Pair {
         let home = begun.and_then(|()| Directory::make(options.node(), user, entry.as_mut()));
         let ground = home.and_then(|home| {
             entry.as_mut().map_or(Ok(()), |entry| entry.set_log(home.log()))?;
-            Ground::new(home, options, entry.as_mut())
+            let mut ground = Ground::new(home, options, entry.as_mut())?;
+            let groups = ground.plan_groups()?;
+            entry.as_mut().map_or(Ok(()), |entry| entry.set_groups(groups))?;
+            Ok(ground)
         });
         let of_ground = ground.and_then(|ground| {
             let cluster = cluster_of(engine, kind, &ground)?;

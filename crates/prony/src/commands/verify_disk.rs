@@ -53,6 +53,7 @@ impl Asks for Verify {
 /// The profile that measures flushes; nothing is verified in it.
 fn flush_honesty(verify: &Verify) -> Result<Study, Failure> {
     let mut study = super::profile("flush", false)?;
+    study.title = "Flush honesty".to_owned();
     study.target.paths.clone_from(&verify.paths);
     study.narrow(&verify.settings).map_err(Failure::usage)?;
     verify.must.of(&mut study)?;

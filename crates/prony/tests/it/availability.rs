@@ -177,7 +177,7 @@ fn a_standby_that_takes_over_without_all_of_the_log_loses_what_was_acknowledged(
         let managed = ["--managed", engine, "--pair", "async", "--duration", "6s"];
         let ran = bench.run(&[&HISTORIAN[..], &managed, &faults].concat()).ended_with(1);
         let Some(results) = bench.results() else { panic!("no results: {}", ran.stderr) };
-    let trial = json_file(results.join("trials/0001/trial.json"));
+        let trial = json_file(results.join("trials/0001/trial.json"));
         assert_eq!(
             (trial["state"].as_str(), trial["servers"][0]["pair"].as_str()),
             (Some("failed"), Some(pair))

@@ -10,8 +10,8 @@ use super::{StartedServers, wanted};
 
 /// What making an empty server takes, with stopping and removing it at the end, and stopping and starting one again: of small ones on a
 /// quick disk.
-const MADE_S: f64 = 5.5;
-const STARTED_S: f64 = 1.5;
+const MADE_S: f64 = 1.5;
+const STARTED_S: f64 = 1.0;
 
 /// Seconds before each trial of a plan in which its servers are made, started again and their limits proved; none where none is.
 #[must_use]

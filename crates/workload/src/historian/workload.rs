@@ -45,10 +45,10 @@ impl Workload for Settings {
     }
 
     /// A closed loop leaves a full buffer to drain.
-    fn around(job: &Job) -> Around {
+    fn around(job: &Job, _: &str) -> Around {
         let is_closed = matches!(job.source, Source::Random(pacing) if pacing.rate_per_s().is_none());
         let left = if is_closed { job.max_buffered_events as f64 } else { 0.0 };
-        Around { load_s: 0.0, trial_s: 1.0 + left / DRAINED_PER_S }
+        Around { load_s: 0.0, trial_s: 0.5 + left / DRAINED_PER_S }
     }
 
     fn needs(_: &Job) -> TargetNeeds {

@@ -1,12 +1,21 @@
 //! What a study knows of a load of orders before it runs.
 
+use database::Dialect;
 use load::{Around, JobError, Pacing, Phases, Span, TargetNeeds, Workload};
 
 use super::{CpuTarget, DATABASE, Job, Settings};
 
-/// Megabytes of a store that are loaded per second, indexes included, and that are looked through after a trial.
-const LOADED_MB_PER_S: f64 = 4.0;
+/// Megabytes of a store that are looked through per second after a trial.
 const RESTORED_MB_PER_S: f64 = 50.0;
+
+/// Megabytes of a store that are loaded per second, indexes included. Measured on two processors with a quick disk.
+fn loaded_mb_per_s(dialect: Option<Dialect>) -> f64 {
+    match dialect {
+        Some(Dialect::Postgres) => 25.0,
+        Some(Dialect::Sqlite) => 10.0,
+        Some(Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse | Dialect::DuckDb) | None => 5.0,
+    }
+}
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Orders;
@@ -42,9 +51,10 @@ impl Workload for Settings {
         &mut job.phases
     }
 
-    fn around(job: &Job) -> Around {
+    fn around(job: &Job, dialect: &str) -> Around {
         let megabytes = f64::from(job.size.unwrap_or(super::StoreSize::DEFAULT).megabytes());
-        Around { load_s: megabytes / LOADED_MB_PER_S, trial_s: 1.0 + megabytes / RESTORED_MB_PER_S }
+        let dialect = Dialect::ALL.into_iter().find(|known| known.name() == dialect);
+        Around { load_s: megabytes / loaded_mb_per_s(dialect), trial_s: 0.5 + megabytes / RESTORED_MB_PER_S }
     }
 
     fn needs(_: &Job) -> TargetNeeds {

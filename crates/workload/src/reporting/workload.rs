@@ -73,7 +73,7 @@ impl Workload for Settings {
         true
     }
 
-    fn around(job: &Job) -> Around {
+    fn around(job: &Job, _: &str) -> Around {
         Around { load_s: job.standing.events as f64 / LOADED_PER_S, trial_s: 1.0 }
     }
 

@@ -52,7 +52,7 @@ impl Workload for Settings {
         &mut job.phases
     }
 
-    fn around(job: &Job) -> Around {
+    fn around(job: &Job, _: &str) -> Around {
         let scale = if job.initialise { f64::from(job.scale.unwrap_or(1)) } else { 0.0 };
         Around { load_s: scale * INITIALISED_S, trial_s: 0.5 }
     }

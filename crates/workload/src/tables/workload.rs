@@ -67,7 +67,7 @@ impl Workload for Settings {
 
     /// Only updates by key take as long as they are asked to.
     /// Each operation on all rows takes about as long as another, and what is killed is started again.
-    fn around(job: &Job) -> Around {
+    fn around(job: &Job, _: &str) -> Around {
         let killed_s = if job.crash == Some(false) { 0.0 } else { KILLED_S };
         Around { load_s: 0.0, trial_s: 1.0 + job.rows as f64 / ROWS_PER_S + killed_s }
     }
