@@ -8,9 +8,9 @@ use super::{DATABASE, Job, Settings};
 const QUICK_ROWS: u64 = 100_000;
 
 /// Rows per second of all operations on all rows together, the load included.
-const ROWS_PER_S: f64 = 20_000.0;
+const ROWS_PER_S: f64 = 15_000.0;
 /// What it takes to kill a server or a process, and to look at what it left.
-const KILLED_S: f64 = 1.0;
+const KILLED_S: f64 = 1.5;
 
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Tables;
