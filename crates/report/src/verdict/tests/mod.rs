@@ -575,7 +575,11 @@ fn sweep_tells_its_knee_and_where_it_passed_the_tolerance() {
         found.map(|verdict| verdict.sentence.as_str())
     };
     let knee = sentence("knee", "8 KiB random read").unwrap();
-    assert!(knee.contains("the knee is at 16.") && knee.contains("the best rate is"), "{knee}");
+    assert!(knee.contains("the knee is at 16."), "{knee}");
+    // 42,990 IOPS at 256 were once the best rate, although 41,730 to 43,690 were measured at 128 in one trial each.
+    assert!(knee.contains("the greatest rate measured is 4") && !knee.contains("the best rate is"), "{knee}");
+    assert!(knee.contains(" % more than the next, "), "{knee}");
+    assert!(knee.ends_with("whether it is the best is not tested"), "{knee}");
     assert_eq!(sentence("tolerance", "8 KiB random read"), None, "5.95 ms at 256");
     let passed = sentence("tolerance", "256 KiB random read").unwrap();
     assert!(passed.contains("20 ms was passed at 32 outstanding"), "{passed}");
