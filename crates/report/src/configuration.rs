@@ -9,7 +9,7 @@ use stats::{Estimate, Looks};
 use crate::comparison;
 use crate::comparison::grid;
 use crate::machine::Machine;
-use crate::trial::{Figures, Generator, Trial, figures_of, offered};
+use crate::trial::{Figures, Generator, Trial, at_most_offered, figures_of, offered};
 
 /// What was measured of one configuration.
 #[derive(Clone, Debug, Serialize)]
@@ -147,7 +147,7 @@ fn configuration(
         not_complete: not_complete(trials, group),
         has_failed: group.iter().any(|&index| trials[index].state == State::Failed),
         figures: merged(study, trials, &chosen),
-        rate_per_s,
+        rate_per_s: rate_per_s.map(|rate| at_most_offered(rate, first.setup.as_ref())),
         best_per_s: per_s.iter().copied().reduce(f64::max),
         best_mb_per_s: mains.iter().filter_map(|figures| figures.mb_per_s).reduce(f64::max),
         per_s,

@@ -72,7 +72,7 @@ pub use percentile::{PercentileRanks, SecondBeyond, percentile_ranks};
 pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;
 pub use repeats::{MedianInterval, chance_at_most, median_interval};
-pub use run::{Dependence, RunMean, SECONDS_ENOUGH, run_mean};
+pub use run::{Dependence, PooledCorrelation, RunMean, SECONDS_ENOUGH, run_mean};
 pub use scalability::{NoScalability, Scalability, usl};
 pub use serial::{Serial, serial_correlation};
 pub use sessions::{Sessions, effect_of_sessions};
