@@ -43,6 +43,7 @@ mod student;
 mod sustained;
 mod sweet_spot;
 mod trend;
+mod two_states;
 mod warm_up;
 
 pub use array::{Array, ArrayError};
@@ -84,4 +85,5 @@ pub use steps::{ScalingStep, scaling_steps};
 pub use sustained::{Step, Unstable, sustained};
 pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
 pub use trend::{Trend, trend};
+pub use two_states::{TwoStates, two_states_of_seconds, two_states_of_trials};
 pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};

@@ -96,6 +96,57 @@ fn no_interval_ends_above_what_was_offered() {
     assert!(rate.high > 5_000.0, "by chance more are due: {rate:?}");
 }
 
+/// Ten seconds at the full rate, ten at 60 % of it, and so on.
+fn in_two_states(mut trial: MeasuredTrial) -> MeasuredTrial {
+    let measured = trial.samples.iter_mut().filter(|sample| sample.phase == record::Phase::Measure);
+    for (_, sample) in measured.enumerate().filter(|(second, _)| (second / 10) % 2 == 1) {
+        for operation in sample.operations.values_mut() {
+            operation.count = operation.count * 6 / 10;
+        }
+    }
+    trial
+}
+
+#[test]
+fn a_trial_that_alternates_between_two_states_says_so() {
+    let parts = [
+        "between two states: about 20,",
+        " IOPS in 50 % of the seconds and about 1",
+        "IOPS in the others, with 11 changes; the mean describes neither; look for what changes",
+    ];
+    raised(in_two_states(read().seconds(120).trial(1)), "two_states", Level::Note, &parts);
+    quiet(read().seconds(120).trial(1), "two_states");
+    quiet(read().seconds(120).trend(0.4).trial(1), "two_states");
+    let of_two = of([1, 2].map(|number| in_two_states(read().seconds(120).trial(number))).into());
+    let verdict = one(&of_two, "two_states");
+    assert!(verdict.sentence.contains("in the first of these trials about 2"), "{verdict:?}");
+    assert_eq!(verdict.raised.len(), 2);
+    assert!(crate::Report::of(&of_two).trials[0].stability.two_states.is_some(), "in the JSON");
+}
+
+#[test]
+fn trials_of_one_configuration_in_two_states_are_told_with_their_numbers() {
+    let trial = |number: u32, per_s: f64| read().rate(per_s, 400.0).block(number).trial(number);
+    let speeds = |slow: &'static [u32]| {
+        let per_s = move |number: u32| if slow.contains(&number) { 12_000.0 } else { 20_000.0 };
+        of((1..=8).map(|number| trial(number, per_s(number))).collect())
+    };
+    let verdict = one(&speeds(&[2, 3, 6]), "two_states");
+    assert_eq!((verdict.level, verdict.trials.as_slice()), (Level::Note, [2, 3, 6].as_slice()));
+    for part in [
+        "in 62 % of the 8 trials",
+        "about 12,0",
+        "(trials #2, #3, #6 in the lower one)",
+        "look for what changes",
+    ] {
+        assert!(verdict.sentence.contains(part), "{part:?} is not in {verdict:?}");
+    }
+    for slow in [[].as_slice(), &[1, 2, 3]] {
+        let found = verdicts(&speeds(slow)).into_iter().filter(|verdict| verdict.rule == "two_states");
+        assert_eq!(found.count(), 0, "one state, or one step");
+    }
+}
+
 #[test]
 fn finding_has_rate_interval_and_tail() {
     let study = of(vec![read().seconds(60).rate(74_120.0, 430.0).trial(1)]);
