@@ -78,8 +78,8 @@ fn two_states(values: &[f64], switches_min: usize, seed: u64) -> Option<TwoState
         return None;
     }
     let switches = switches(values, highest_low);
-    let is_chance = || chance_of_one_state(clear, values.len(), STATE_VALUES_MIN, &mut SplitMix64::new(seed));
-    (switches >= switches_min && is_chance() <= CHANCE_MAX).then(|| {
+    let chance = || chance_of_one_state(clear, values.len(), STATE_VALUES_MIN, &mut SplitMix64::new(seed));
+    (switches >= switches_min && chance() <= CHANCE_MAX).then(|| {
         let (low, high) = (median(&sorted[..below])?, median(&sorted[below..])?);
         let high_share = (sorted.len() - below) as f64 / sorted.len() as f64;
         Some(TwoStates { low, high, high_share, switches })

@@ -122,7 +122,9 @@ mod tests {
         let report = over(&["2", "4", "8"], boards);
         let told = sentence(&report, "scaling");
         assert!(
-            told.starts_with("cpus: each doubling of the processors gives 1.90 times iops (1.90–1.90) from 2 to 4"),
+            told.starts_with(
+                "cpus: each doubling of the processors gives 1.90 times iops (1.90–1.90) from 2 to 4"
+            ),
             "{told}"
         );
         assert!(told.contains(", 1.80 times iops (1.80–1.80) from 4 to 8"), "{told}");

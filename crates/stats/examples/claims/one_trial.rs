@@ -34,9 +34,9 @@ pub(crate) fn section() -> Section {
                 about 9 of 10 trials, and in about 8 of 10 if seconds strongly resemble each other. If the trials of a run have 30 s \
                 together, their common correlation is used if it is larger than the trial's own, and the note is left out. No interval \
                 knows of a stall that the trial did not see; the report states the longest time without an answer.\n\n\
-                The real seconds are those of one run each of `prony disk` (8 KiB random reads, one outstanding, 512 MiB file) and of \
-                `prony historian` (SQLite, `--rate max`), 240 s each, on a shared virtual machine of two cores while other programs \
-                worked. Windows of them are compared with the mean of the 240 s, so that windows overlap and say less than as many trials.",
+                The real seconds are those of one trial each of `prony disk` (8 KiB random reads, one outstanding, 512 MiB file, 240 s) \
+                and of `prony historian` (SQLite, `--rate max`, 180 s), by a debug build on a shared virtual machine of two cores while \
+                other programs worked. Windows are compared with the mean of all seconds. They overlap, and say less than as many trials.",
         tables: vec![coverage(), of_several(), width(), others(), real()],
     }
 }
