@@ -201,7 +201,7 @@ impl Latency {
     /// For drawing; a figure that is printed comes from [`Latency::percentile_us`].
     #[must_use]
     pub fn quantile_us(&self, quantile: f64) -> f64 {
-        let wanted = ((quantile.min(1.0) * self.count as f64).ceil() as u64).max(1);
+        let wanted = nearest_rank(quantile, self.count);
         let mut counted: u64 = 0;
         let reached = self.filled().find(|(_, count)| {
             counted = counted.saturating_add(*count);
@@ -263,6 +263,18 @@ impl Latency {
     }
 }
 
+/// The rank, from 1 on, of the first of so many sorted samples that at least this share (0–1) of them does not exceed.
+///
+/// It multiplies integers: 99.9 / 100 is a little more than 0.999 as a binary fraction, and 0.999 of 20,000 samples would be rank
+/// 19,981.
+fn nearest_rank(share: f64, samples: u64) -> u64 {
+    /// A share is rounded to this part, which is below one sample in any run.
+    const PARTS: u64 = 1_000_000_000_000;
+    let parts = (share.clamp(0.0, 1.0) * PARTS as f64).round() as u128;
+    let rank = (parts * u128::from(samples)).div_ceil(u128::from(PARTS));
+    u64::try_from(rank).unwrap_or(samples).max(1)
+}
+
 #[cold]
 fn empty_group() -> Box<Group> {
     // In place: an array would be made on the stack, and moved.
@@ -298,6 +310,49 @@ mod tests {
         assert!(of(&thousand[..999]).percentile_us(99.0).is_none());
         assert!(of(&[]).percentile_us(50.0).is_none());
         assert!(of(&[]).mean_us().is_none());
+    }
+
+    /// Each value of such lists was once that of the next rank, because 99.9 / 100 is above 0.999 as a binary fraction.
+    #[test]
+    fn percentiles_of_whole_thousands_have_the_rank_that_counting_gives() {
+        for (per_cent, per_100_000) in
+            [(50.0, 50_000), (95.0, 95_000), (99.0, 99_000), (99.9, 99_900), (99.99, 99_990)]
+        {
+            for thousands in (1..=300_u64).chain([1_000, 3_000]) {
+                // Neighbouring ranks lie in different cells: the latency of rank r is r steps.
+                let samples = thousands * 1_000;
+                let rank = (samples * per_100_000).div_ceil(100_000);
+                let steps = [(1_000_000, rank - 1), (2_000_000, 1), (3_000_000, samples - rank)];
+                let mut latency = Latency::new();
+                steps.iter().for_each(|&(ns, operations)| latency.record_same_ns(ns, operations));
+                let us = latency.quantile_us(per_cent / 100.0);
+                assert!((us / 2_000.0 - 1.0).abs() < 1e-3, "p{per_cent} of {samples}: {us}");
+            }
+        }
+    }
+
+    #[test]
+    fn percentiles_of_whole_thousands_are_those_of_the_sorted_list() {
+        let mut state = 1u64;
+        let mut next_ns = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            1_000 + (state >> 40) * 37
+        };
+        for thousands in [10, 11, 20, 37] {
+            let mut latencies: Vec<u64> = (0..thousands * 1_000).map(|_| next_ns()).collect();
+            let histogram = of(&latencies);
+            latencies.sort_unstable();
+            let exact_us = latencies[thousands * 999 - 1] as f64 / 1e3;
+            let cell = Cell::of(latencies[thousands * 999 - 1]);
+            assert_eq!(histogram.percentile_us(99.9), Some(cell.highest_ns() as f64 / 1e3), "{exact_us}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_whole_at_both_ends() {
+        assert_eq!([0.0, 0.5, 1.0].map(|share| nearest_rank(share, 7)), [1, 4, 7]);
+        assert_eq!(nearest_rank(0.999, u64::MAX), 18_428_297_329_635_842_064);
+        assert_eq!((nearest_rank(f64::NAN, 5), nearest_rank(2.0, 5), nearest_rank(0.3, 0)), (1, 5, 1));
     }
 
     #[test]
@@ -355,13 +410,13 @@ mod tests {
         #[test]
         fn percentiles_agree_with_the_sorted_list(
             mut latencies in prop::collection::vec(1u64..5_000_000_000, 200..2000),
-            per_cent in 1.0f64..95.0,
+            per_mille in 1usize..=950,
         ) {
             let histogram = of(&latencies);
             latencies.sort_unstable();
-            let rank = ((per_cent / 100.0 * latencies.len() as f64).ceil() as usize).max(1);
+            let rank = (per_mille * latencies.len()).div_ceil(1_000);
             let exact_us = latencies[rank - 1] as f64 / 1e3;
-            let measured_us = histogram.percentile_us(per_cent).unwrap();
+            let measured_us = histogram.percentile_us(per_mille as f64 / 10.0).unwrap();
             prop_assert!((measured_us - exact_us).abs() <= exact_us * 1e-3 + 1e-3,
                 "{measured_us} against {exact_us}");
         }

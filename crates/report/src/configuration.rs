@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use record::{OperationInterval, Setup, State, StudyRecord, Tails, Workload};
 use serde::Serialize;
-use stats::{Estimate, Looks};
+use stats::{Estimate, Looks, TwoStates};
 
 use crate::comparison;
 use crate::comparison::grid;
 use crate::machine::Machine;
-use crate::trial::{Figures, Generator, Trial, figures_of, offered};
+use crate::stability::STATES_SEED;
+use crate::trial::{Figures, Generator, Trial, at_most_offered, figures_of, offered};
 
 /// What was measured of one configuration.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +35,9 @@ pub struct Configuration {
     pub best_mb_per_s: Option<f64>,
     /// I/Os a second of each of the trials.
     pub per_s: Vec<f64>,
+    /// The two states that its trials alternate between, in operations per second; none if they have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub two_states: Option<TwoStates>,
     /// What the load generator took: means over the trials.
     pub generator: Generator,
     /// The machine meanwhile: means over the trials.
@@ -147,9 +151,10 @@ fn configuration(
         not_complete: not_complete(trials, group),
         has_failed: group.iter().any(|&index| trials[index].state == State::Failed),
         figures: merged(study, trials, &chosen),
-        rate_per_s,
+        rate_per_s: rate_per_s.map(|rate| at_most_offered(rate, first.setup.as_ref())),
         best_per_s: per_s.iter().copied().reduce(f64::max),
         best_mb_per_s: mains.iter().filter_map(|figures| figures.mb_per_s).reduce(f64::max),
+        two_states: stats::two_states_of_trials(&per_s, STATES_SEED),
         per_s,
         generator: generator(trials, &chosen),
         machine: machine(trials, &chosen),

@@ -14,9 +14,9 @@ use crate::trial::{Figures, Trial};
 const ROWS_MOST: usize = 12;
 
 /// What the signs in place of an interval mean.
-const SIGNS: &str = "The intervals speak of that run alone. –: too few operations lie beyond the percentile, or the seconds are so \
-                     few and resemble each other so much that an interval would hold less often than it says. \
-                     A lower end alone: the upper one lies beyond all that was measured";
+const SIGNS: &str = "The intervals cover that trial only; under 30 s they hold in about 9 of 10 trials. –: too few operations lie \
+                     beyond the percentile, or the trial is shorter than eight seconds. A lower end alone: the upper one lies beyond \
+                     all that was measured";
 
 /// The 95 % interval of a percentile of one run, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,8 +27,8 @@ pub struct PercentileInterval {
     pub high_us: Option<f64>,
 }
 
-/// The intervals of the percentiles of a [`record::Summary`], of this run; none where the run is too short for its correlation, or
-/// too few operations lie beyond the percentile.
+/// The intervals of the percentiles of a [`record::Summary`], of this trial; none of fewer than eight seconds, or if too few
+/// operations lie beyond the percentile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PercentileIntervals {
     /// Of the median.

@@ -4,8 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use record::{Environment, Labels, Manifest, Percentiles, Resumption, State, StudyRecord, shown_json};
+use record::{
+    Environment, Labels, Manifest, MeasuredTrial, Percentiles, Resumption, State, StudyRecord, Workload,
+    shown_json,
+};
 use serde::Serialize;
+use stats::PooledCorrelation;
 
 use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
@@ -16,9 +20,8 @@ use crate::inspect::Inspection;
 use crate::limit::{self, Confirmation};
 use crate::orders;
 use crate::search::{self, Search};
-use crate::trial::Trial;
+use crate::trial::{self, Trial};
 use crate::verdict::{self, Verdict};
-use record::Workload;
 
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;
@@ -252,7 +255,29 @@ impl Report {
 /// The figures of all trials.
 fn trials(study: &StudyRecord) -> Vec<Trial> {
     let cores = study.environment.as_ref().map(|environment| environment.cpu.usable);
-    study.trials.iter().map(|trial| Trial::of(trial, &study.manifest, cores)).collect()
+    let pooled = correlations(study);
+    let of = |trial: &MeasuredTrial| {
+        let pooled = pooled.iter().find(|(workload, _)| *workload == trial.trial.workload);
+        Trial::of(trial, &study.manifest, cores, pooled.map(|(_, pooled)| *pooled))
+    };
+    study.trials.iter().map(of).collect()
+}
+
+/// How much the seconds of each workload's complete trials resemble the ones before, all trials together: a short trial by itself
+/// cannot tell.
+fn correlations(study: &StudyRecord) -> Vec<(Workload, PooledCorrelation)> {
+    let mut rates: Vec<(Workload, Vec<Vec<f64>>)> = Vec::new();
+    for trial in study.trials.iter().filter(|trial| trial.trial.state == State::Complete) {
+        let workload = trial.trial.workload;
+        match rates.iter_mut().find(|(other, _)| *other == workload) {
+            Some((_, of_workload)) => of_workload.push(trial::rates_of(trial)),
+            None => rates.push((workload, vec![trial::rates_of(trial)])),
+        }
+    }
+    let pooled = |(workload, rates): (Workload, Vec<Vec<f64>>)| {
+        Some((workload, PooledCorrelation::of(rates.iter().map(Vec::as_slice))?))
+    };
+    rates.into_iter().filter_map(pooled).collect()
 }
 
 /// What is compared, and where nothing is, what had to hold.

@@ -1,7 +1,7 @@
 //! How steady the rate of a trial was, also without the seconds in which it still warmed up.
 
 use serde::Serialize;
-use stats::{NoTruncation, NotSteady, PtsWindow, Trend};
+use stats::{NoTruncation, NotSteady, PtsWindow, Trend, TwoStates};
 
 /// How steady the rate of a trial was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -16,7 +16,13 @@ pub struct Stability {
     pub trend: Option<Trend>,
     /// Mean operations per second of the first and of the last fifth of the rates of `trend`.
     pub first_and_last_per_s: Option<[f64; 2]>,
+    /// The two states that the rates alternate between, in operations per second; none if they have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub two_states: Option<TwoStates>,
 }
+
+/// The same report of the same trial draws the same random numbers.
+pub(crate) const STATES_SEED: u64 = 1;
 
 impl Stability {
     /// Of the rates of single seconds.
@@ -29,6 +35,7 @@ impl Stability {
             settled,
             trend: rates.get(cut..).and_then(stats::trend),
             first_and_last_per_s: rates.get(cut..).and_then(first_and_last),
+            two_states: stats::two_states_of_seconds(rates, STATES_SEED),
         }
     }
 }

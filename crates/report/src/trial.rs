@@ -8,7 +8,7 @@ use record::{
     Tails, Workload,
 };
 use serde::Serialize;
-use stats::{Dependence, Estimate, Gap};
+use stats::{Dependence, Estimate, Gap, PooledCorrelation};
 
 use crate::backlog::{Backlog, OpenWindow, own_count};
 use crate::bins::Bins;
@@ -106,7 +106,7 @@ pub struct Trial {
     pub figures: Vec<Figures>,
     /// I/Os a second with the interval of this run from its per-second rates; none where there are too few of them.
     pub rate_per_s: Option<Estimate>,
-    /// How much these rates depend on each other, and whether they are too few for that; none where there is no interval.
+    /// How much these rates depend on each other, and whether they are too few for that; none if there are too few for an interval.
     pub rate_dependence: Option<Dependence>,
     /// Steadiness of the rate.
     pub stability: Stability,
@@ -188,13 +188,19 @@ impl Generator {
 
 impl Trial {
     /// The model of a trial on a machine of so many usable cores, if their number is known.
-    pub(crate) fn of(measured: &MeasuredTrial, manifest: &Manifest, cores: Option<u32>) -> Self {
+    pub(crate) fn of(
+        measured: &MeasuredTrial,
+        manifest: &Manifest,
+        cores: Option<u32>,
+        pooled: Option<PooledCorrelation>,
+    ) -> Self {
         let (record, shown) = (&measured.trial, workloads::of(measured.trial.workload));
         let (setup, whole, own) = (record.setup.clone(), measured.window(), manifest.own_percentiles());
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let (measured_s, kinds) = (whole.seconds(), worked_in(whole.kinds()));
         let figures = figures_of(shown, &record.main, &kinds, measured_s, (&measured.tails, &own));
-        let (rated, operations) = (Rated::of(measured, &window, figures), worked(&record.main, &kinds));
+        let (rated, operations) =
+            (Rated::of(measured, &window, figures, pooled), worked(&record.main, &kinds));
         let alone = generator_of(&window, operations, setup.as_ref(), cores);
         let (generator, during) =
             (alone.beside(rated.per_s, whole.pauses()), during(&measured.resources, &window));
@@ -392,17 +398,21 @@ fn row(
     }
 }
 
-/// The interval that the seconds of a run support; none of so few and so correlated ones that it would hold less often than it
-/// says.
-fn supported(mean: stats::RunMean) -> Option<Estimate> {
-    (!mean.dependence.holds_less).then_some(mean.estimate)
-}
-
 /// The interval around the rate that is printed: seconds that are not whole count in the one and not in the other.
 fn around(per_s: Option<f64>, estimate: Option<Estimate>) -> Option<Estimate> {
     let (per_s, estimate) = (per_s?, estimate?);
     let shift = per_s - estimate.value;
     Some(Estimate { value: per_s, low: (estimate.low + shift).max(0.0), high: estimate.high + shift })
+}
+
+/// The interval cut at the rate that is offered: nothing is answered that was not sent. Poisson arrivals may be more.
+pub(crate) fn at_most_offered(rate: Estimate, setup: Option<&Setup>) -> Estimate {
+    match setup.map(Setup::pacing) {
+        Some(Loop::Open { rate_per_s, poisson: false }) => {
+            Estimate { high: rate.high.min(rate_per_s.max(rate.value)), ..rate }
+        }
+        Some(Loop::Open { poisson: true, .. } | Loop::Closed { .. }) | None => rate,
+    }
 }
 
 /// How long the slowest operation of any kind took that was answered in an interval, in seconds.
@@ -437,18 +447,25 @@ impl Rated {
         (self.per_s, self.rate_per_s)
     }
 
-    fn of(measured: &MeasuredTrial, window: &[&Sample], mut figures: Vec<Figures>) -> Self {
+    fn of(
+        measured: &MeasuredTrial,
+        window: &[&Sample],
+        mut figures: Vec<Figures>,
+        pooled: Option<PooledCorrelation>,
+    ) -> Self {
         let record = &measured.trial;
         let open = OpenWindow::of(measured);
         open.iter().for_each(|open| open.adjust(&mut figures, &record.main));
         let backlog = open.and_then(|open| open.left_by_warm_up());
         let counted = Counted { main: &record.main, has_backlog: backlog.is_some() };
         let rates = counted.rates(window);
-        let (per_s, mean) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates));
+        let (per_s, mean) = (figures.first().and_then(|main| main.per_s), stats::run_mean(&rates, pooled));
         let dependence = mean.as_ref().map(|mean| mean.dependence);
-        let rate_per_s = around(per_s, mean.and_then(supported));
+        let rate_per_s = around(per_s, mean.map(|mean| mean.estimate));
         Self {
-            rate_per_s: rate_per_s.map(|rate| open.map_or(rate, |open| open.within(rate))),
+            rate_per_s: rate_per_s
+                .map(|rate| open.map_or(rate, |open| open.within(rate)))
+                .map(|rate| at_most_offered(rate, record.setup.as_ref())),
             without_audits: counted.rates_without_audits(window, &record.marks),
             figures,
             per_s,
@@ -457,6 +474,13 @@ impl Rated {
             backlog,
         }
     }
+}
+
+/// The rates of the single seconds of a trial's window.
+pub(crate) fn rates_of(measured: &MeasuredTrial) -> Vec<f64> {
+    let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
+    let backlog = OpenWindow::of(measured).and_then(|open| open.left_by_warm_up());
+    Counted { main: &measured.trial.main, has_backlog: backlog.is_some() }.rates(&window)
 }
 
 /// What counts in a rate.

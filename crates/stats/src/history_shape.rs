@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::change_point::{CHANGE_CHANCE_MAX, ChangePoint, RUNS_MIN, change_points};
 use crate::random::SplitMix64;
 use crate::student::t_quantile;
+use crate::two_states::{chance_of_one_state, falls_apart, switches};
 use crate::{mean, median};
 
 /// Random histories of a test.
@@ -173,53 +174,23 @@ fn drift(values: &[(usize, f64)], random: &mut SplitMix64) -> Option<(Line, f64)
     Some((Line::of(values)?, chance)).filter(|(_, chance)| *chance <= CHANGE_CHANCE_MAX)
 }
 
-/// How clearly sorted values fall apart into two: the distance of the two means in units of the spread within them, at the best place,
-/// and how many values are below it.
-fn falls_apart(sorted: &[f64]) -> Option<(f64, usize)> {
-    let count = sorted.len();
-    let least = STATE_VALUES_MIN.max((count as f64 * STATE_SHARE_MIN).ceil() as usize);
-    let center = mean(sorted)?;
-    let (mut sums, mut squares) = (vec![0.0], vec![0.0]);
-    for value in sorted {
-        let off = value - center;
-        sums.push(sums[sums.len() - 1] + off);
-        squares.push(squares[squares.len() - 1] + off * off);
-    }
-    let of = |from: usize, to: usize| {
-        let (n, sum) = ((to - from) as f64, sums[to] - sums[from]);
-        (sum / n, (squares[to] - squares[from] - sum * sum / n).max(0.0))
-    };
-    (least..=count.checked_sub(least)?)
-        .map(|below| {
-            let ((low, low_squares), (high, high_squares)) = (of(0, below), of(below, count));
-            let within = ((low_squares + high_squares) / count as f64).sqrt();
-            ((high - low) / within.max(f64::MIN_POSITIVE), below)
-        })
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-}
-
 /// Two states that take turns, where values of one state fall apart as clearly in at most 1 % of draws. Of one state the even
 /// distribution falls apart most clearly, so that is what is drawn.
 fn two_states(values: &[f64], steps: usize, random: &mut SplitMix64) -> Option<Course> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let (clear, below) = falls_apart(&sorted)?;
+    let least = STATE_VALUES_MIN.max((sorted.len() as f64 * STATE_SHARE_MIN).ceil() as usize);
+    let (clear, below) = falls_apart(&sorted, least)?;
     let (highest_low, lowest_high) = (sorted[below - 1], sorted[below]);
     if highest_low >= lowest_high {
         return None;
     }
-    let switches =
-        values.windows(2).filter(|pair| (pair[0] <= highest_low) != (pair[1] <= highest_low)).count();
+    let switches = switches(values, highest_low);
     // A history that steps back and forth a few times is told by its steps.
     if switches < SWITCHES_MIN || switches <= 2 * steps {
         return None;
     }
-    let as_clear = (0..DRAWS).filter(|_| {
-        let mut drawn: Vec<f64> = (0..values.len()).map(|_| (random.next() >> 11) as f64).collect();
-        drawn.sort_by(f64::total_cmp);
-        falls_apart(&drawn).is_some_and(|(other, _)| other >= clear)
-    });
-    let chance = (1.0 + as_clear.count() as f64) / (1.0 + DRAWS as f64);
+    let chance = chance_of_one_state(clear, values.len(), least, random);
     let (low, high) = (median(&sorted[..below])?, median(&sorted[below..])?);
     let high_runs = sorted.len() - below;
     (chance <= CHANGE_CHANCE_MAX).then_some(Course::TwoStates { low, high, high_runs, switches, chance })

@@ -3,7 +3,7 @@
 //! A percentile's interval is one of ranks: whoever holds the operations looks up what stands there. As the interval of a run's
 //! mean, it speaks of this run alone.
 
-use crate::run::{VALUES_MIN, dependent_error};
+use crate::run::{VALUES_MIN, dependent_error, of_waves};
 use crate::student::{End, NORMAL_975, beta_end, t_quantile};
 
 /// A share of a second's operations that is no operation.
@@ -34,14 +34,15 @@ pub struct PercentileRanks {
 /// Statistical Association 47, 1952): that of the share of operations beyond the percentile's value, which the order of the
 /// operations translates into latencies. Seconds are drawn as clusters of operations, so that the share is a ratio of two sums;
 /// its variance is that of the linearized ratio (W. G. Cochran, Sampling Techniques, 3rd edition, 1977, 6.3), with as many
-/// independent seconds as tell as much ([`crate::run_mean`]). By how much that exceeds the variance of independent operations,
-/// the design effect, shortens their number, and so does Student's distribution of few seconds (E. L. Korn and B. I. Graubard,
-/// "Confidence intervals for proportions with small expected number of positive counts estimated from survey data", Survey
-/// Methodology 24, 1998); of that effective number the interval is the one of C. J. Clopper and E. S. Pearson ("The use of
-/// confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934).
+/// independent seconds as tell as much, or that of slow waves in it: whichever leaves fewer operations ([`crate::run_mean`]). By how
+/// much that exceeds the variance of independent operations, the design effect, shortens their number, and so does Student's
+/// distribution of few seconds (E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of
+/// positive counts estimated from survey data", Survey Methodology 24, 1998); of that effective number the interval is the one of
+/// C. J. Clopper and E. S. Pearson ("The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26,
+/// 1934).
 ///
-/// None of fewer than 8 seconds, where these tell as little as fewer than three independent ones, without operations, and where
-/// a number is not finite. `docs/statistics.md` says in how many simulated runs it holds.
+/// None of fewer than 8 seconds, without operations, and where a number is not finite. `docs/statistics.md` says in how many
+/// simulated runs it holds.
 #[must_use]
 pub fn percentile_ranks(seconds: &[SecondBeyond], share: f64) -> Option<PercentileRanks> {
     let operations: f64 = seconds.iter().map(|second| second.operations).sum();
@@ -68,14 +69,22 @@ fn effective_operations(seconds: &[SecondBeyond], operations: f64, share: f64) -
         if is_rounding { 0.0 } else { deviation / mean }
     };
     let linearized: Vec<f64> = seconds.iter().map(linearized).collect();
-    let (dependence, error) = dependent_error(&linearized, 0.0)?;
-    if dependence.holds_less || !error.is_finite() {
-        return None;
-    }
+    let (dependence, error) = dependent_error(&linearized, None)?;
+    let waves = of_waves(&linearized);
     let of_independent = share * (1.0 - share) / operations;
-    let design_effect = (error * error / of_independent).max(1.0);
-    let few_seconds = NORMAL_975 / t_quantile(0.025, dependence.degrees());
-    Some(operations / design_effect * few_seconds * few_seconds)
+    let effective = |error: f64, degrees: f64| {
+        let design_effect = (error * error / of_independent).max(1.0);
+        let few_seconds = NORMAL_975 / t_quantile(0.025, degrees);
+        operations / design_effect * few_seconds * few_seconds
+    };
+    // Waves lower than those of independent operations show no dependence, and their few degrees would widen every interval.
+    let of_waves = if waves.error * waves.error > of_independent {
+        effective(waves.error, waves.degrees)
+    } else {
+        operations
+    };
+    let least = effective(error, dependence.degrees()).min(of_waves);
+    least.is_finite().then_some(least)
 }
 
 #[cfg(test)]
@@ -113,12 +122,16 @@ mod tests {
         assert_eq!(percentile_ranks(&seconds(0.0, [0.0; 30]), 0.99), None);
         assert_eq!(percentile_ranks(&seconds(1000.0, [0.01; 30]), 1.0), None);
         assert_eq!(percentile_ranks(&seconds(f64::NAN, [0.01; 30]), 0.99), None);
+    }
+
+    /// Such seconds once had no interval; those that were given one held less often.
+    #[test]
+    fn seconds_that_resemble_each_other_have_a_wide_interval() {
         let drifting = (0..10).map(|second| f64::from(second) * 0.02 / 9.0);
-        assert_eq!(
-            percentile_ranks(&seconds(1000.0, drifting), 0.99),
-            None,
-            "worth fewer than three seconds"
-        );
+        let wide = percentile_ranks(&seconds(1000.0, drifting.clone()), 0.99).unwrap();
+        let shuffled = [3, 8, 1, 6, 0, 9, 4, 7, 2, 5].map(|second| f64::from(second) * 0.02 / 9.0);
+        let narrow = percentile_ranks(&seconds(1000.0, shuffled), 0.99).unwrap();
+        assert!(width(wide) > 2.0 * width(narrow), "{wide:?} {narrow:?}");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
         values.iter().enumerate().map(|(i, value)| position(i) * (value - mean)).sum::<f64>() / squares;
     let residuals: Vec<f64> =
         values.iter().enumerate().map(|(i, value)| value - mean - slope * position(i)).collect();
-    let (dependence, mean_error) = dependent_error(&residuals, 0.0)?;
+    let (dependence, mean_error) = dependent_error(&residuals, None)?;
     // The error of a mean of n independent values is σ / √n, that of a slope σ / √Σ position².
     let degrees = dependence.degrees() - 1.0;
     let loss = (dependence.degrees() / degrees).sqrt();

@@ -10,13 +10,15 @@ use crate::verdict::{Level, Verdict};
 /// Confidence of an interval that needs no word.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
-/// `cpus: each doubling of the processors gives 1.90 times orders_per_min from 2 to 4, 1.80 times from 4 to 8`.
+/// `cpus: each doubling of the processors gives 1.90 times orders_per_min (1.84–1.97) from 2 to 4, 1.80 times (1.75–1.84) from 4
+/// to 8`.
 pub(super) fn finding(metric: &ComparedMetric, words: &str, series: &AxisSeries) -> Option<Verdict> {
     let step = |step: &ScalingStep| {
         format!(
-            "{} times {} from {} to {}",
+            "{} times {} ({}) from {} to {}",
             figure(step.per_doubling(step.ratio)),
             metric.name,
+            per_doubling(step),
             plain(step.from),
             plain(step.to)
         )
@@ -24,6 +26,17 @@ pub(super) fn finding(metric: &ComparedMetric, words: &str, series: &AxisSeries)
     let steps: Vec<String> = series.scaling.iter().map(step).collect();
     let sentence = format!("{words}: each doubling of the processors gives {}", steps.join(", "));
     (!steps.is_empty()).then(|| Verdict::new(Level::Finding, "scaling", sentence))
+}
+
+/// The interval of a doubling, and its confidence if that is not 95 %.
+fn per_doubling(step: &ScalingStep) -> String {
+    let Some(effect) = &step.effect else { return "of one block, no interval".to_owned() };
+    let [low, high] = [effect.ratio.low, effect.ratio.high].map(|ratio| step.per_doubling(ratio));
+    let range = format::range(low, high);
+    match effect.confidence < USUAL_CONFIDENCE {
+        true => format!("{range}, {} interval", format::per_cent(effect.confidence)),
+        false => range,
+    }
 }
 
 /// Each step of each axis of processors a row; none where there is no such axis.
@@ -109,10 +122,12 @@ mod tests {
         let report = over(&["2", "4", "8"], boards);
         let told = sentence(&report, "scaling");
         assert!(
-            told.starts_with("cpus: each doubling of the processors gives 1.90 times iops from 2"),
+            told.starts_with(
+                "cpus: each doubling of the processors gives 1.90 times iops (1.90–1.90) from 2 to 4"
+            ),
             "{told}"
         );
-        assert!(told.contains("1.80 times iops from 4 to 8"), "{told}");
+        assert!(told.contains(", 1.80 times iops (1.80–1.80) from 4 to 8"), "{told}");
         let text = report.text(Some(200));
         for part in ["Scaling over processors", "per doubling", "95 %", "90 %"] {
             assert!(text.contains(part), "{part} in {text}");

@@ -48,26 +48,30 @@ fn of(trial: &Trial) -> Option<&Historian> {
     trial.historian().filter(|_| !trial.figures.is_empty())
 }
 
+/// Rows that differ cannot tell who did it.
+const ALONE: &str = "repeat it while nothing else writes to the database";
+
 /// What was acknowledged must be found, and nothing twice.
 fn rows_differ(trial: &Trial) -> Option<Verdict> {
     let historian = of(trial)?;
     if let Some(compared) = historian.rows_compared.as_ref().filter(|rows| rows.seconds_differing > 0) {
         let rule = if compared.missing > 0 { "rows_lost" } else { "rows_differ" };
         let why = match (compared.missing, compared.doubled + compared.unknown) {
-            (missing, 0) if missing > 0 => "it acknowledges what it does not keep",
+            (missing, 0) if missing > 0 => "the database lost them, or another program deleted them",
             (0, more) if more > 0 => "some were written twice, or others write to it",
-            _ => "it does not keep what it acknowledges, or others write to it",
+            _ => "the database lost what it acknowledged, or others write to it",
         };
         let sentence =
             format!("{}: {}; {why}", trial.name, historian.rows_mismatch.as_deref().unwrap_or_default());
-        return Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) });
+        let verdict = Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) };
+        return Some(verdict.with_remedy(ALONE));
     }
     let (expected, found) = (historian.rows_expected, historian.rows_found?);
     let (rule, sentence) = match found {
         found if found < expected => (
             "rows_lost",
             format!(
-                "{}: {} of {} acknowledged rows are not in the database; it acknowledges what it does not keep",
+                "{}: {} of {} acknowledged rows are not in the database: it lost them, or another program deleted them",
                 trial.name,
                 grouped(expected - found),
                 grouped(expected)
@@ -85,7 +89,8 @@ fn rows_differ(trial: &Trial) -> Option<Verdict> {
         ),
         _ => return None,
     };
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) })
+    let verdict = Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) };
+    Some(verdict.with_remedy(ALONE))
 }
 
 fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {

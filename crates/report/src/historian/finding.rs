@@ -346,10 +346,11 @@ fn growth(report: &Report) -> Option<Verdict> {
         None => "",
     };
     let sentence = format!(
-        "{}: at {} records/s the database grows by {figure}, {day} a day, {week} a week ({} bytes a record) unless it is \
-         purged{}{more}",
+        "{}: at {} records/s the database grows by {figure}, and if it goes on as in these {} by {day} a day and {week} a week \
+         ({} bytes a record) unless it is purged{}{more}",
         trial.name,
         self::figure(historian.records_per_s?),
+        format::duration(trial.measured_s),
         storage.per_record()?,
         full.unwrap_or_default()
     );

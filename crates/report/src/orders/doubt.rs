@@ -53,17 +53,18 @@ fn verdict(level: Level, rule: &str, trial: &Trial, sentence: String) -> Verdict
     Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) }
 }
 
-/// Nothing is worse than an order that was acknowledged and is gone.
+/// Nothing is worse than an order that was acknowledged and is gone. The store cannot tell a loss from a delete by others.
 fn lost(trial: &Trial) -> Vec<Verdict> {
     let lost = |(target, found): (&OrdersTarget, &Reconciliation)| {
         let lost = found.acknowledged_lost.filter(|&lost| lost > 0)?;
         let sentence = format!(
-            "{}: {} of {} acknowledged orders are not in the database; it acknowledges what it does not keep",
+            "{}: {} of {} acknowledged orders are not in the database: it lost them, or another program deleted them",
             subject(trial, target),
             grouped(lost),
             grouped(found.acknowledged)
         );
-        Some(verdict(Level::Failure, "orders_lost", trial, sentence))
+        let verdict = verdict(Level::Failure, "orders_lost", trial, sentence);
+        Some(verdict.with_remedy("repeat it while nothing else writes to the store"))
     };
     reconciled(trial).filter_map(lost).collect()
 }

@@ -11,6 +11,7 @@ pub(crate) mod outcome;
 pub(crate) mod rate;
 pub(crate) mod server;
 pub(crate) mod stability;
+mod states;
 
 use std::collections::BTreeMap;
 
@@ -111,6 +112,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(outcome::all(report));
     verdicts.extend(generator::all(report));
     verdicts.extend(stability::all(report));
+    verdicts.extend(states::all(report));
     verdicts.sort_by_key(|verdict| verdict.level);
     if report.comparison.is_some() { folded(verdicts) } else { verdicts }
 }

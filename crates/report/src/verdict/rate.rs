@@ -102,9 +102,19 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
     }).map(|verdict| verdict.with_remedy("look for other load on the machine"))
 }
 
-/// `(this run: 73,010–75,200)`, or of how many runs it is the mean.
+/// Share of an offered rate that is as good as all of it: the load decides, and an interval would be of the load.
+const ALL_OFFERED_SHARE: f64 = 0.9995;
+
+/// `(this run: 73,010–75,200)`, or of how many runs it is the mean; no interval of a rate that was offered and reached.
 pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     let repeats = configuration.trials.len();
+    let reached = configuration.main().and_then(|main| main.per_s).zip(configuration.offered_per_s());
+    if reached.is_some_and(|(per_s, offered)| per_s >= ALL_OFFERED_SHARE * offered) {
+        return match repeats {
+            1 => "(all that was offered)".to_owned(),
+            _ => format!("(mean of {repeats} runs, all that was offered)"),
+        };
+    }
     let range = configuration
         .rate_per_s
         .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));

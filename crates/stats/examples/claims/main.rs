@@ -22,6 +22,7 @@ mod server;
 mod sessions;
 mod sets;
 mod shapes;
+mod states;
 mod warnings;
 
 use page::Section;
@@ -29,10 +30,11 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 10] = [
+const SECTIONS: [Titled; 11] = [
     ("One trial", one_trial::section),
     ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),
+    ("Two states", states::section),
     ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
     ("Scaling", scaling::section),

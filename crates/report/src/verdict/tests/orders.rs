@@ -90,7 +90,10 @@ fn orders_that_are_gone_are_failures() {
         trial,
         "orders_lost",
         Level::Failure,
-        &["O: 3 of ", "acknowledged orders are not in the database"],
+        &[
+            "O: 3 of ",
+            "acknowledged orders are not in the database: it lost them, or another program deleted them",
+        ],
     );
     quiet(at().trial(1), "orders_lost");
 }

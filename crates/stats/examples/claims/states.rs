@@ -1,0 +1,175 @@
+//! Two states that a rate alternates between, within a trial and from trial to trial.
+
+use crate::noise::{autoregressive, normal};
+use crate::one_trial::fast_and_slow;
+use crate::page::{Section, Table};
+use crate::server::unit;
+use crate::sets::{Random, percent};
+
+const SETS: u32 = 1_000;
+const SECONDS: [usize; 5] = [30, 60, 120, 300, 600];
+const TRIALS: [usize; 4] = [7, 10, 15, 20];
+const SEED: u64 = 1;
+
+pub(crate) fn section() -> Section {
+    Section {
+        about: "A note says that a rate alternates between two states, with the level and the share of each. It claims so of the \
+                seconds of a trial of 30 s or more, and of seven or more trials of one configuration. Two groups of values have to be \
+                five times as far apart as they scatter, each with a quarter of the values, farther than in 99 of 100 even samples, and \
+                the seconds have to change between them four times and not more often than each third second (trials: twice). Noise \
+                is 3 % unless the row says otherwise. States that last as long as the trial are not seen, nor are those whose distance \
+                is less than five times the noise.",
+        tables: vec![
+            of_seconds(
+                "seconds of one state",
+                &ONE_STATE,
+                "Per cent of {} trials of one state that are said to have two.",
+            ),
+            of_seconds(
+                "seconds of two states",
+                &TWO_STATES,
+                "Per cent of {} trials of two states that are said to have two.",
+            ),
+            of_trials(
+                "trials of one state",
+                &TRIALS_OF_ONE,
+                "Per cent of {} configurations of one state that are said to have two.",
+            ),
+            of_trials(
+                "trials of two states",
+                &TRIALS_OF_TWO,
+                "Per cent of {} configurations of two states that are said to have two.",
+            ),
+        ],
+    }
+}
+
+/// A server, by its name and its rates.
+type Named<'a> = (&'a str, fn(&mut Random, usize) -> Vec<f64>);
+
+const ONE_STATE: [Named<'_>; 13] = [
+    ("white noise", |random, count| autoregressive(random, count, 0.0, 0.03)),
+    ("rho 0.3", |random, count| autoregressive(random, count, 0.3, 0.03)),
+    ("rho 0.6", |random, count| autoregressive(random, count, 0.6, 0.03)),
+    ("rho 0.9", |random, count| autoregressive(random, count, 0.9, 0.03)),
+    ("rho 0.97", |random, count| autoregressive(random, count, 0.97, 0.03)),
+    ("log-normal, sigma 0.5", |random, count| lognormal(random, count, 0.5)),
+    ("log-normal, sigma 1", |random, count| lognormal(random, count, 1.0)),
+    ("drift by 20 %", |random, count| drift(random, count, 0.2)),
+    ("drift by 50 %", |random, count| drift(random, count, 0.5)),
+    ("one step by 40 %", step),
+    ("checkpoints: each 300 s 60 s at 60 %", |random, count| checkpoints(random, count, (60.0, 300.0), 0.6)),
+    ("checkpoints: each 300 s 30 s at 60 %", |random, count| checkpoints(random, count, (30.0, 300.0), 0.6)),
+    ("checkpoints: each 60 s 10 s at 50 %", |random, count| checkpoints(random, count, (10.0, 60.0), 0.5)),
+];
+
+const TWO_STATES: [Named<'_>; 8] = [
+    ("5 s and 5 s at 60 %", |random, count| alternating(random, count, (5.0, 5.0), (0.6, 0.03))),
+    ("10 s and 10 s at 60 %", |random, count| alternating(random, count, (10.0, 10.0), (0.6, 0.03))),
+    ("10 s and 10 s at 80 %", |random, count| alternating(random, count, (10.0, 10.0), (0.8, 0.03))),
+    ("10 s and 10 s at 60 %, noise 5 %", |random, count| {
+        alternating(random, count, (10.0, 10.0), (0.6, 0.05))
+    }),
+    ("10 s and 10 s at 80 %, noise 5 %", |random, count| {
+        alternating(random, count, (10.0, 10.0), (0.8, 0.05))
+    }),
+    ("20 s and 10 s at 60 %", |random, count| alternating(random, count, (20.0, 10.0), (0.6, 0.03))),
+    ("60 s and 30 s at 60 %", |random, count| alternating(random, count, (60.0, 30.0), (0.6, 0.03))),
+    ("10 min and 5 min at 60 %", |random, count| alternating(random, count, (600.0, 300.0), (0.6, 0.03))),
+];
+
+const TRIALS_OF_ONE: [Named<'_>; 7] = [
+    ("white noise", |random, count| autoregressive(random, count, 0.0, 0.03)),
+    ("rho 0.3", |random, count| autoregressive(random, count, 0.3, 0.03)),
+    ("rho 0.6", |random, count| autoregressive(random, count, 0.6, 0.03)),
+    ("rho 0.9", |random, count| autoregressive(random, count, 0.9, 0.03)),
+    ("log-normal, sigma 0.5", |random, count| lognormal(random, count, 0.5)),
+    ("drift by 20 %", |random, count| drift(random, count, 0.2)),
+    ("one step by 40 %", step),
+];
+
+const TRIALS_OF_TWO: [Named<'_>; 4] = [
+    ("half at 60 %, noise 2 %", |random, count| by_chance(random, count, (0.5, 0.6), 0.02)),
+    ("half at 60 %, noise 5 %", |random, count| by_chance(random, count, (0.5, 0.6), 0.05)),
+    ("half at 80 %, noise 2 %", |random, count| by_chance(random, count, (0.5, 0.8), 0.02)),
+    ("30 % at 60 %, noise 2 %", |random, count| by_chance(random, count, (0.3, 0.6), 0.02)),
+];
+
+fn lognormal(random: &mut Random, count: usize, sigma: f64) -> Vec<f64> {
+    (0..count).map(|_| (sigma * normal(random)).exp()).collect()
+}
+
+fn drift(random: &mut Random, count: usize, share: f64) -> Vec<f64> {
+    let noise = autoregressive(random, count, 0.3, 0.03);
+    noise
+        .into_iter()
+        .enumerate()
+        .map(|(at, value)| value * (1.0 - share * at as f64 / count as f64))
+        .collect()
+}
+
+/// From a random place on it is slower by 40 %.
+fn step(random: &mut Random, count: usize) -> Vec<f64> {
+    let from = unit(random) * count as f64;
+    let speed = |at: usize| if (at as f64) < from { 1.0 } else { 0.6 };
+    (0..count).map(|at| speed(at) * (1.0 + 0.03 * normal(random))).collect()
+}
+
+/// Slower for a time, again and again, from a random moment on.
+fn checkpoints(random: &mut Random, count: usize, (length_s, every_s): (f64, f64), speed: f64) -> Vec<f64> {
+    let begin_s = unit(random) * every_s;
+    let speed = |at: usize| if (at as f64 + begin_s) % every_s < length_s { speed } else { 1.0 };
+    (0..count).map(|at| speed(at) * (1.0 + 0.03 * normal(random))).collect()
+}
+
+/// Fast and slow for exponential times.
+fn alternating(
+    random: &mut Random,
+    count: usize,
+    mean_s: (f64, f64),
+    (speed, noise): (f64, f64),
+) -> Vec<f64> {
+    let speeds = fast_and_slow(random, count, mean_s, speed);
+    speeds.into_iter().map(|speed| speed * (1.0 + noise * normal(random))).collect()
+}
+
+/// Each trial is slow or not as a coin falls.
+fn by_chance(random: &mut Random, count: usize, (share, speed): (f64, f64), noise: f64) -> Vec<f64> {
+    let one = |random: &mut Random| {
+        let speed = if unit(random) < share { speed } else { 1.0 };
+        speed * (1.0 + noise * normal(random))
+    };
+    (0..count).map(|_| one(random)).collect()
+}
+
+fn of_seconds(head: &str, servers: &[Named<'_>], caption: &str) -> Table {
+    let head = (head, SECONDS.map(|seconds| format!("{seconds} s")).to_vec());
+    table(head, &SECONDS, servers, caption, |values| stats::two_states_of_seconds(values, SEED).is_some())
+}
+
+fn of_trials(head: &str, servers: &[Named<'_>], caption: &str) -> Table {
+    let head = (head, TRIALS.map(|trials| format!("{trials} trials")).to_vec());
+    table(head, &TRIALS, servers, caption, |values| stats::two_states_of_trials(values, SEED).is_some())
+}
+
+fn table(
+    (head, columns): (&str, Vec<String>),
+    counts: &[usize],
+    servers: &[Named<'_>],
+    caption: &str,
+    told: impl Fn(&[f64]) -> bool + Sync,
+) -> Table {
+    let row = |(name, server): &Named<'_>| {
+        let cell = |&count: &usize| {
+            let told =
+                percent(&format!("{head}, {name}, {count}"), SETS, |random| told(&server(random, count)));
+            format!("{told:.1}")
+        };
+        std::iter::once((*name).to_owned()).chain(counts.iter().map(cell)).collect()
+    };
+    Table {
+        caption: caption.replace("{}", &SETS.to_string()),
+        head: std::iter::once(head.to_owned()).chain(columns).collect(),
+        rows: servers.iter().map(row).collect(),
+    }
+}
