@@ -61,8 +61,8 @@ pub use backlog::Backlog;
 pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
 pub use clusters::lines as loaded_clusters;
 pub use compare::{
-    Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
-    MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
+    Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Deciding, Difference,
+    Gates, MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
 };
 pub use comparison::{
     AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,

@@ -52,14 +52,14 @@ pub use change_point::{CHANGE_CHANCE_MAX, ChangePoint, RUNS_MAX, RUNS_MIN, chang
 pub use cost::{PriceStep, cost_estimate, cost_per_unit, price_steps};
 pub use curve::NoCurve;
 pub use difference::{difference, difference_of_sessions};
-pub use effect::{Effect, effect, effect_between_sessions, unpaired_effect};
+pub use effect::{Effect, effect, effect_between_sessions, effect_of_intervals, unpaired_effect};
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use history_shape::{Course, HistoryShape, history_shape};
 pub use interval::{Estimate, repeats_mean};
 pub use judge::{
     BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge, judge_sessions,
-    repeats_to_settle,
+    judge_two_times, repeats_to_settle,
 };
 pub use jump::{Jump, NoJump, jump};
 pub use knee::{Knee, NoKnee, knee};

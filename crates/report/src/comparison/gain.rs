@@ -80,6 +80,7 @@ pub(crate) fn gain_pct(ratio: f64, better: Better) -> f64 {
         Better::Lower => 1.0 - ratio,
     };
     // No gain has no sign.
+        Comparison::Alike => "alike in these two runs",
     change * 100.0 + 0.0
 }
 

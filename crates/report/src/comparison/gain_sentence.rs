@@ -59,6 +59,7 @@ impl Compared<'_> {
             Some(Comparison::Better) => ": better".to_owned(),
             Some(Comparison::Worse) => ": worse".to_owned(),
             Some(Comparison::Differs) => ": differs".to_owned(),
+            Some(Comparison::Alike) => ": alike in these two runs".to_owned(),
             Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
             Some(Comparison::Small) => format!(": small, {}", self.at_most()),
             Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.not_shown(), self.settle()),

@@ -667,7 +667,7 @@ proptest! {
         prop_assert!(!report.html().contains("NaN") && !report.text(Some(80)).contains("NaN"));
         prop_assert!(report.observations("s").iter().all(|o| o.value.is_finite()));
         let twice = crate::Compare::of(&[("a".to_owned(), &study), ("b".to_owned(), &study)], None, None);
-        prop_assert!(twice.text(Some(80), crate::CompareRows::All).contains("Not interleaved"));
+        prop_assert!(twice.text(Some(80), crate::CompareRows::All).contains("One run on each side"));
         prop_assert!(!twice.json().contains("NaN"));
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 
 pub(crate) const HEAD: &str = "# What the statistics claim, and how it was tried\n\n\
     Made by `cargo xtask bench statistics`, which feeds simulated data, whose truth is known, to the functions that judge\n\
-    measurements. The data are models of servers, not servers.\n";
+    measurements. The data are models of servers, not servers. Under each table is the number of data sets of a cell. The seed of a data\n\
+    set is the FNV-1a hash of the name of its cell and of its number, so that each table is the same again.\n";
 
 /// What one family of claims came to.
 pub(crate) struct Section {
