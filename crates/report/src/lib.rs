@@ -65,8 +65,8 @@ pub use compare::{
     Gates, MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
 };
 pub use comparison::{
-    AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,
-    PointValues, PublishedSource, PublishedValue, Quantity, RunInterval, Scatter, StudyComparison,
+    AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, OutlyingBlock,
+    Point, PointValues, PublishedSource, PublishedValue, Quantity, RunInterval, Scatter, StudyComparison,
     StudyLooks, ThresholdResult, axis_words,
 };
 pub use configuration::Configuration;
