@@ -23,13 +23,14 @@ mod sessions;
 mod sets;
 mod shapes;
 mod warnings;
+mod wild;
 
 use page::Section;
 
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 10] = [
+const SECTIONS: [Titled; 11] = [
     ("One trial", one_trial::section),
     ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),
@@ -37,6 +38,7 @@ const SECTIONS: [Titled; 10] = [
     ("Shapes", shapes::section),
     ("Scaling", scaling::section),
     ("Effects", effects::section),
+    ("Families and wild blocks", wild::section),
     ("Runs of different times", sessions::section),
     ("Looks", looks::section),
     ("Change points of a history", history::section),
