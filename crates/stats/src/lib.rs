@@ -15,6 +15,7 @@ mod effect;
 mod gap;
 mod held;
 mod history_shape;
+mod history_since;
 mod interval;
 mod judge;
 mod jump;
@@ -24,8 +25,8 @@ mod limit;
 mod look_levels;
 mod looks;
 mod normal;
-mod percentile;
 mod outlier;
+mod percentile;
 mod power;
 mod queue;
 mod random;
@@ -57,6 +58,9 @@ pub use effect::{Effect, effect, effect_between_sessions, effect_of_intervals, u
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use history_shape::{Course, HistoryShape, history_shape};
+pub use history_since::{
+    HistorySince, Resemblance, SinceVerdict, WORSE_CHANCE_MAX, history_resemblance, history_since,
+};
 pub use interval::{Estimate, repeats_mean};
 pub use judge::{
     BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge, judge_sessions,
@@ -69,11 +73,11 @@ pub use limit::{
     sent_late, target_was_behind, thread_busy,
 };
 pub use looks::{LOOKS_BLOCKS_MAX, Looks};
+pub use outlier::{OUTLIER_CHANCE_MAX, OutlyingPair, outlying_pair};
 pub use percentile::{PercentileRanks, SecondBeyond, percentile_ranks};
 pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;
 pub use repeats::{MedianInterval, chance_at_most, median_interval};
-pub use outlier::{OUTLIER_CHANCE_MAX, OutlyingPair, outlying_pair};
 pub use run::{Dependence, RunMean, SECONDS_ENOUGH, run_mean};
 pub use scalability::{NoScalability, Scalability, usl};
 pub use serial::{Serial, serial_correlation};
