@@ -33,6 +33,7 @@ mod metrics;
 mod orders;
 mod page;
 mod percentile;
+mod principles;
 mod published;
 mod rate;
 mod register;
@@ -95,6 +96,7 @@ pub use orders::{
     OrdersTarget, Reconciliation,
 };
 pub use percentile::{OwnPercentile, PercentileInterval, PercentileIntervals};
+pub use principles::{Kept, Principle};
 pub use rate::{OfferedRate, RateHeld};
 pub use register::{AwayTimes, Register};
 pub use replicas::Replica;
