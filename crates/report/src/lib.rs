@@ -33,6 +33,7 @@ mod metrics;
 mod orders;
 mod page;
 mod percentile;
+mod principles;
 mod published;
 mod rate;
 mod register;
@@ -61,12 +62,12 @@ pub use backlog::Backlog;
 pub use budget::{Budget, Class, Counted, CountedFile, CountedWait, Held, Spent};
 pub use clusters::lines as loaded_clusters;
 pub use compare::{
-    Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Difference, Gates,
-    MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
+    Against, Center, Combination, Compare, CompareOutcome, CompareRows, ComparedStudy, Deciding, Difference,
+    Gates, MetricAgainst, MixedWorkload, NotCompared, RunDifferences,
 };
 pub use comparison::{
-    AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, Point,
-    PointValues, PublishedSource, PublishedValue, Quantity, RunInterval, Scatter, StudyComparison,
+    AxisSeries, ComparedAxis, ComparedMetric, Ended, Gain, NoiseFloor, OtherMetric, Outcome, OutlyingBlock,
+    Point, PointValues, PublishedSource, PublishedValue, Quantity, RunInterval, Scatter, StudyComparison,
     StudyLooks, ThresholdResult, axis_words,
 };
 pub use configuration::Configuration;
@@ -95,6 +96,7 @@ pub use orders::{
     OrdersTarget, Reconciliation,
 };
 pub use percentile::{OwnPercentile, PercentileInterval, PercentileIntervals};
+pub use principles::{Kept, Principle};
 pub use rate::{OfferedRate, RateHeld};
 pub use register::{AwayTimes, Register};
 pub use replicas::Replica;

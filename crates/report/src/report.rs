@@ -19,6 +19,7 @@ use crate::historian;
 use crate::inspect::Inspection;
 use crate::limit::{self, Confirmation};
 use crate::orders;
+use crate::principles::{self, Principle};
 use crate::search::{self, Search};
 use crate::trial::{self, Trial};
 use crate::verdict::{self, Verdict};
@@ -107,6 +108,8 @@ pub struct Report {
     pub study_toml: String,
     /// What is missing or damaged in the results directory.
     pub damage: Vec<String>,
+    /// Which principles of a sound evaluation it keeps.
+    pub principles: Vec<Principle>,
 }
 
 /// Where a report and its records are.
@@ -180,7 +183,9 @@ impl Report {
             inspection: study.environment.as_ref().and_then(Inspection::of),
             study_toml: study.study_toml.clone(),
             damage: study.damage.clone(),
+            principles: Vec::new(),
         };
+        report.principles = principles::all(&report);
         report.verdicts = verdict::all(&report);
         report
     }

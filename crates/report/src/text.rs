@@ -5,6 +5,7 @@ use record::{Lines, shown};
 
 use crate::comparison::section as comparison;
 use crate::format;
+use crate::principles;
 use crate::report::Report;
 use crate::section::{self, Block, Section};
 use crate::table::{INTERVAL, Table};
@@ -29,13 +30,21 @@ impl Report {
         if let Some(note) = self.too_many_trials() {
             blocks.push(format::wrapped(&note, width.min(SENTENCE_WIDTH)).join("\n"));
             blocks.extend(self.inspected(width));
+            blocks.extend(self.principled(width));
             return joined(blocks);
         }
         let mut sections: Vec<Section> = section::all(self).into_iter().map(|(_, section)| section).collect();
         sections.sort_by_key(|section| section.place.rank());
         blocks.extend(sections.iter().flat_map(|section| &section.blocks).map(|block| printed(block, width)));
         blocks.extend(self.inspected(width));
+        blocks.extend(self.principled(width));
         joined(blocks)
+    }
+
+    /// Which principles of a sound evaluation it keeps.
+    fn principled(&self, width: usize) -> [String; 2] {
+        let source = format::wrapped(&format!("{}.", principles::SOURCE), width.min(SENTENCE_WIDTH));
+        [titled(&principles::table(self), width.min(SENTENCE_WIDTH)), source.join("\n")]
     }
 
     /// What was found of the settings of the machine and its servers, where anything was.

@@ -51,18 +51,28 @@ pub fn change_points(values: &[f64], seed: u64) -> Option<Vec<ChangePoint>> {
         let pieces = pieces(values.len(), &found);
         let Some(best) = best_of(values, &pieces) else { break };
         let mut permuted = values.to_vec();
-        let as_clear = (0..PERMUTATIONS).filter(|_| {
+        let chance = rare_chance(|| {
             pieces.iter().for_each(|&(from, to)| random.shuffle(&mut permuted[from..to]));
             best_of(&permuted, &pieces).is_some_and(|other| other.distance >= best.distance)
         });
-        let chance = (1.0 + as_clear.count() as f64) / (1.0 + PERMUTATIONS as f64);
-        if chance > CHANGE_CHANCE_MAX {
-            break;
-        }
+        let Some(chance) = chance else { break };
         found.push(ChangePoint { at: best.at, chance });
         found.sort_by_key(|point| point.at);
     }
     Some(found)
+}
+
+/// The share of 999 draws that are as clear, itself counted; none as soon as they are known to be more than 1 %.
+pub(crate) fn rare_chance(mut is_as_clear: impl FnMut() -> bool) -> Option<f64> {
+    let chance = |as_clear: usize| (1.0 + as_clear as f64) / (1.0 + PERMUTATIONS as f64);
+    let mut as_clear = 0;
+    for _ in 0..PERMUTATIONS {
+        as_clear += usize::from(is_as_clear());
+        if chance(as_clear) > CHANGE_CHANCE_MAX {
+            return None;
+        }
+    }
+    Some(chance(as_clear))
 }
 
 /// The pieces between change points, as ranges.

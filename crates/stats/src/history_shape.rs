@@ -5,14 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::change_point::{CHANGE_CHANCE_MAX, ChangePoint, RUNS_MIN, change_points};
+use crate::change_point::{CHANGE_CHANCE_MAX, ChangePoint, RUNS_MIN, change_points, rare_chance};
+use crate::outlier::{farthest, farthest_by_chance};
 use crate::random::SplitMix64;
-use crate::student::t_quantile;
 use crate::two_states::{chance_of_one_state, falls_apart, switches};
 use crate::{mean, median};
-
-/// Random histories of a test.
-const DRAWS: usize = 999;
 
 /// Smallest share of the values in the rarer of two states, and the fewest values.
 const STATE_SHARE_MIN: f64 = 0.2;
@@ -166,12 +163,11 @@ fn drift(values: &[(usize, f64)], random: &mut SplitMix64) -> Option<(Line, f64)
             .abs()
     };
     let found = in_order(&heights);
-    let as_even = (0..DRAWS).filter(|_| {
+    let chance = rare_chance(|| {
         random.shuffle(&mut heights);
         in_order(&heights) >= found
-    });
-    let chance = (1.0 + as_even.count() as f64) / (1.0 + DRAWS as f64);
-    Some((Line::of(values)?, chance)).filter(|(_, chance)| *chance <= CHANGE_CHANCE_MAX)
+    })?;
+    Some((Line::of(values)?, chance))
 }
 
 /// Two states that take turns, where values of one state fall apart as clearly in at most 1 % of draws. Of one state the even
@@ -190,10 +186,10 @@ fn two_states(values: &[f64], steps: usize, random: &mut SplitMix64) -> Option<C
     if switches < SWITCHES_MIN || switches <= 2 * steps {
         return None;
     }
-    let chance = chance_of_one_state(clear, values.len(), least, random);
+    let chance = chance_of_one_state(clear, values.len(), least, random)?;
     let (low, high) = (median(&sorted[..below])?, median(&sorted[below..])?);
     let high_runs = sorted.len() - below;
-    (chance <= CHANGE_CHANCE_MAX).then_some(Course::TwoStates { low, high, high_runs, switches, chance })
+    Some(Course::TwoStates { low, high, high_runs, switches, chance })
 }
 
 fn residuals_of_steps(values: &[f64], points: &[ChangePoint]) -> Vec<f64> {
@@ -235,20 +231,11 @@ fn outliers(residuals: &[f64]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..residuals.len()).collect();
     let (mut taken, mut shown) = (Vec::new(), 0);
     for _ in 0..most {
-        let n = left.len() as f64;
         let values: Vec<f64> = left.iter().map(|at| residuals[*at]).collect();
-        let (Some(center), Some(deviation)) = (mean(&values), crate::standard_deviation(&values)) else {
-            break;
-        };
-        let farthest = (0..left.len()).max_by(|one, other| {
-            let off = |place: usize| (values[place] - center).abs();
-            off(*one).total_cmp(&off(*other))
-        });
-        let Some(farthest) = farthest.filter(|_| deviation > 0.0 && n > 3.0) else { break };
-        let off = (values[farthest] - center).abs() / deviation;
-        taken.push(left.remove(farthest));
-        let t = t_quantile(CHANGE_CHANCE_MAX / (2.0 * n), n - 2.0);
-        if off > (n - 1.0) * t / ((n - 2.0 + t * t) * n).sqrt() {
+        let Some(found) = farthest(&values).filter(|_| left.len() > 3) else { break };
+        let limit = farthest_by_chance(left.len(), CHANGE_CHANCE_MAX);
+        taken.push(left.remove(found.at));
+        if found.deviations > limit {
             shown = taken.len();
         }
     }

@@ -38,6 +38,9 @@ pub enum Comparison {
     /// Better or worse, but of runs that were not interleaved and whose sessions nobody knows the spread of: they differ, and
     /// what made them differ is not known.
     Differs,
+    /// No difference that matters is seen between two such runs. Another two may differ, since nobody knows the spread of their
+    /// sessions: so it is neither equivalent nor small.
+    Alike,
     /// A difference is shown whose estimate does not matter, but the interval reaches beyond what does not: the difference may
     /// be as large as its end.
     Small,
@@ -116,13 +119,39 @@ pub fn judge_sessions(effects: &[Effect], smallest: f64, better: Better) -> Vec<
     judged(effects, smallest, better, Unit::Run)
 }
 
+/// Judges effects between one run and another of a different time ([`unpaired_effect`](crate::unpaired_effect),
+/// [`effect_of_intervals`](crate::effect_of_intervals)), where nobody knows how much times differ: they differ, are alike, or cannot be
+/// told apart. A single trial on each side is enough where the interval is of 95 %.
+#[must_use]
+pub fn judge_two_times(effects: &[Effect], smallest: f64, better: Better) -> Vec<Judged> {
+    judged(effects, smallest, better, Unit::Time).into_iter().map(Judged::of_two_times).collect()
+}
+
 /// What an effect counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
+    /// One run a side, of which the interval alone counts.
+    Time,
     /// Pairs of trials, or trials a side.
     Block,
     /// Runs a side.
     Run,
+}
+
+impl Judged {
+    /// The same for one run on each side, measured at different times whose spread nobody knows: what it can say is that the two
+    /// runs differ, are alike, or cannot be told apart. No number of trials would settle more, so none is proposed.
+    fn of_two_times(self) -> Self {
+        let comparison = match self.comparison {
+            Comparison::Better | Comparison::Worse | Comparison::Small | Comparison::Differs => {
+                Comparison::Differs
+            }
+            Comparison::Equivalent | Comparison::WithinNoise | Comparison::Alike => Comparison::Alike,
+            Comparison::NotResolvable => Comparison::NotResolvable,
+            Comparison::Descriptive => Comparison::Descriptive,
+        };
+        Self { comparison, blocks_needed: None, ..self }
+    }
 }
 
 impl Unit {
@@ -130,14 +159,14 @@ impl Unit {
     fn min(self) -> usize {
         match self {
             Self::Block => BLOCKS_MIN,
-            Self::Run => 1,
+            Self::Run | Self::Time => 1,
         }
     }
 
     /// Degrees of freedom of so many.
     fn freedom(self, count: usize) -> f64 {
         match self {
-            Self::Block => (count - 1) as f64,
+            Self::Block | Self::Time => (count - 1) as f64,
             Self::Run => 2.0 * (count - 1) as f64,
         }
     }
@@ -173,7 +202,8 @@ fn settled(
 ) -> Option<Comparison> {
     let ratio = &effect.ratio;
     let shown = effect.excludes_none() && adjusted_p < SIGNIFICANCE;
-    if effect.blocks < unit.min() {
+    let is_wide = unit == Unit::Time && effect.confidence < 1.0 - SIGNIFICANCE;
+    if effect.blocks < unit.min() || is_wide {
         Some(Comparison::Descriptive)
     } else if shown && (ratio.value - 1.0).abs() >= smallest {
         let is_better = (ratio.value > 1.0) == (better == Better::Higher);

@@ -149,6 +149,25 @@ fn verdicts_follow_from_interval_size_and_significance() {
     check(Effect { blocks: 6, ..an_effect(4.0, 5.0, 6.0, 0.0) }, Comparison::Better);
 }
 
+/// Two runs of different times were called equivalent or small, and some dozens of trials were said to settle more.
+#[test]
+fn one_run_against_another_differs_is_alike_or_cannot_be_told_apart() {
+    let of = |effect: Effect| {
+        let judged = judge_two_times(&[effect], 0.03, Better::Higher)[0];
+        assert_eq!(judged.blocks_needed, None, "{effect:?}");
+        judged.comparison
+    };
+    assert_eq!(of(an_effect(4.0, 5.0, 6.0, 0.001)), Comparison::Differs);
+    assert_eq!(of(an_effect(-6.0, -5.0, -4.0, 0.001)), Comparison::Differs);
+    assert_eq!(of(an_effect(0.5, 2.0, 3.5, 0.01)), Comparison::Differs, "small");
+    assert_eq!(of(an_effect(-2.0, 0.0, 2.0, 0.9)), Comparison::Alike, "equivalent");
+    assert_eq!(of(an_effect(-3.5, 0.0, 2.0, 0.9)), Comparison::Alike, "within noise");
+    assert_eq!(of(an_effect(-9.0, 0.0, 9.0, 0.9)), Comparison::NotResolvable);
+    let single = Effect { blocks: 1, confidence: 0.95, ..an_effect(-2.0, 0.0, 2.0, 0.9) };
+    assert_eq!(of(single), Comparison::Alike, "the interval counts, and not how many trials it is of");
+    assert_eq!(of(Effect { confidence: 0.9, ..single }), Comparison::Descriptive, "three trials a side");
+}
+
 #[test]
 fn less_latency_is_better() {
     let less = an_effect(-50.0, -40.0, -30.0, 0.001);

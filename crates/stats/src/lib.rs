@@ -15,6 +15,7 @@ mod effect;
 mod gap;
 mod held;
 mod history_shape;
+mod history_since;
 mod interval;
 mod judge;
 mod jump;
@@ -24,6 +25,7 @@ mod limit;
 mod look_levels;
 mod looks;
 mod normal;
+mod outlier;
 mod percentile;
 mod power;
 mod queue;
@@ -53,14 +55,17 @@ pub use change_point::{CHANGE_CHANCE_MAX, ChangePoint, RUNS_MAX, RUNS_MIN, chang
 pub use cost::{PriceStep, cost_estimate, cost_per_unit, price_steps};
 pub use curve::NoCurve;
 pub use difference::{difference, difference_of_sessions};
-pub use effect::{Effect, effect, effect_between_sessions, unpaired_effect};
+pub use effect::{Effect, effect, effect_between_sessions, effect_of_intervals, unpaired_effect};
 pub use gap::{Gap, longest_gap};
 pub use held::{ACHIEVED_SHARE_MIN, IO_UNSENT_SHARE_MAX, NotHeld, ORDERS_UNSENT_SHARE_MAX, OpenLoop, held};
 pub use history_shape::{Course, HistoryShape, history_shape};
+pub use history_since::{
+    HistorySince, Resemblance, SinceVerdict, WORSE_CHANCE_MAX, history_resemblance, history_since,
+};
 pub use interval::{Estimate, repeats_mean};
 pub use judge::{
     BLOCKS_MIN, Better, Comparison, Judged, NotShown, SMALLEST_EFFECT, judge, judge_sessions,
-    repeats_to_settle,
+    judge_two_times, repeats_to_settle,
 };
 pub use jump::{Jump, NoJump, jump};
 pub use knee::{Knee, NoKnee, knee};
@@ -69,6 +74,7 @@ pub use limit::{
     sent_late, target_was_behind, thread_busy,
 };
 pub use looks::{LOOKS_BLOCKS_MAX, Looks};
+pub use outlier::{OUTLIER_CHANCE_MAX, OutlyingPair, outlying_pair};
 pub use percentile::{PercentileRanks, SecondBeyond, percentile_ranks};
 pub use power::{blocks_for, detectable};
 pub use queue::mean_in_flight;

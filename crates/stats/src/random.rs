@@ -26,7 +26,7 @@ impl SplitMix64 {
     }
 
     /// Puts values in any order (Fisher and Yates).
-    pub(crate) fn shuffle(&mut self, values: &mut [f64]) {
+    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last + 1));
         }

@@ -5,14 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::change_point::rare_chance;
 use crate::random::SplitMix64;
 use crate::{mean, median};
-
-/// Random samples of a test.
-const DRAWS: usize = 999;
-
-/// Share of random samples of one state that fall apart as clearly by chance, at most.
-const CHANCE_MAX: f64 = 0.01;
 
 /// Fewest values of a state.
 const STATE_VALUES_MIN: usize = 3;
@@ -79,7 +74,7 @@ fn two_states(values: &[f64], switches_min: usize, seed: u64) -> Option<TwoState
     }
     let switches = switches(values, highest_low);
     let chance = || chance_of_one_state(clear, values.len(), STATE_VALUES_MIN, &mut SplitMix64::new(seed));
-    (switches >= switches_min && chance() <= CHANCE_MAX).then(|| {
+    (switches >= switches_min && chance().is_some()).then(|| {
         let (low, high) = (median(&sorted[..below])?, median(&sorted[below..])?);
         let high_share = (sorted.len() - below) as f64 / sorted.len() as f64;
         Some(TwoStates { low, high, high_share, switches })
@@ -91,14 +86,18 @@ pub(crate) fn switches(values: &[f64], highest_low: f64) -> usize {
     values.windows(2).filter(|pair| (pair[0] <= highest_low) != (pair[1] <= highest_low)).count()
 }
 
-/// Share of even samples of as many values that fall apart at least as clearly.
-pub(crate) fn chance_of_one_state(clear: f64, values: usize, least: usize, random: &mut SplitMix64) -> f64 {
-    let as_clear = (0..DRAWS).filter(|_| {
+/// Share of even samples of as many values that fall apart at least as clearly; none if it is more than 1 %.
+pub(crate) fn chance_of_one_state(
+    clear: f64,
+    values: usize,
+    least: usize,
+    random: &mut SplitMix64,
+) -> Option<f64> {
+    rare_chance(|| {
         let mut drawn: Vec<f64> = (0..values).map(|_| (random.next() >> 11) as f64).collect();
         drawn.sort_by(f64::total_cmp);
         falls_apart(&drawn, least).is_some_and(|(other, _)| other >= clear)
-    });
-    (1.0 + as_clear.count() as f64) / (1.0 + DRAWS as f64)
+    })
 }
 
 /// How clearly sorted values fall apart into two of at least so many: the distance of the two means in units of the spread within

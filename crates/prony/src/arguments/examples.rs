@@ -252,11 +252,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             (
                 "Ends with 3 where a change is shown to cost more than is allowed",
-                "prony compare latest --baseline release --fail-if 'p99_ms > +10 %' --fail-if 'iops < -5 %'",
+                "prony compare latest --baseline release --between 2% --fail-if 'p99_ms > +10 %' --fail-if 'iops < -5 %'",
             ),
             (
                 "The same for continuous integration: a comment on the change, and the cases of JUnit",
-                "prony compare latest --baseline release --fail-if 'p99_ms > +10 %' --markdown comment.md --junit prony.xml",
+                "prony compare latest --baseline release --between 2% --fail-if 'p99_ms > +10 %' --markdown comment.md --junit prony.xml",
             ),
         ],
     ),

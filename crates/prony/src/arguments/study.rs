@@ -139,8 +139,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PERCENT")]
     pub(crate) smallest: Option<record::Share>,
 
-    /// How much runs of the same differ from one time to another (standard deviation), such as "2 %". Without it runs differ, and
-    /// neither is called better
+    /// How much runs of the same differ from one time to another (standard deviation), such as "2 %". Without it, and without several
+    /// runs of each side, two runs differ or are alike, neither is called better, worse or equivalent, and --fail-if is not judged
     #[arg(long, value_name = "PERCENT")]
     pub(crate) between: Option<record::Share>,
 
@@ -152,11 +152,12 @@ pub(crate) struct Compare {
 
     /// Change from the first side that must not be, in per cent or in the metric's unit: 'p99_ms > +10 %', 'iops < -5 %', 'p99_ms > +2 ms'.
     /// Ends with 3 if it is shown, with 4 if it can be neither shown nor ruled out, and else with 0. Judged by the whole 95 %
-    /// interval of the change; can be repeated
+    /// interval of the change; can be repeated. Takes --between, or several runs of each side with --with
     #[arg(long, value_name = "METRIC > CHANGE", help_heading = "What must hold")]
     pub(crate) fail_if: Vec<record::ChangeLimit>,
 
-    /// Judge changes of what was measured once on a side, and has no interval, by their value
+    /// Judge --fail-if by one run on each side, as if runs of different times did not differ: by the interval of its trials, or by its
+    /// value where it has one trial
     #[arg(long, requires = "fail_if", help_heading = "What must hold")]
     pub(crate) accept_single: bool,
 

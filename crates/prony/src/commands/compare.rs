@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, ensure};
 use record::{Percentile, Percentiles, StudyRecord};
-use report::{Compare, CompareOutcome, CompareRows, Gates, Outcome};
+use report::{Compare, CompareOutcome, CompareRows, Deciding, Gates, Outcome};
 
 use crate::arguments;
 use crate::documents::Documents;
@@ -24,10 +24,13 @@ pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     check(&first, &with).map_err(Failure::usage)?;
     let (first, with) = (read(&first, compare)?, read(&with, compare)?);
     let (first, with) = (named(&first), named(&with));
-    let compared = match with.as_slice() {
+    let mut compared = match with.as_slice() {
         [] => Compare::of(&first, compare.smallest, compare.between),
         with => Compare::of_runs(&first, with, compare.smallest),
     };
+    if let [one, other] = [first.as_slice(), with.as_slice()].concat().as_slice() {
+        compared = compared.with_deciding(deciding(compare, [one, other]));
+    }
     // Where changes are limited, what is worse within the limits is allowed.
     let is_baseline = compare.baseline.is_some() && compare.fail_if.is_empty();
     let gates = Gates { fail_if: &compare.fail_if, accept_single: compare.accept_single, is_baseline };
@@ -116,6 +119,61 @@ fn read(
         Ok((directory.display().to_string(), study))
     };
     directories.iter().map(one).collect()
+}
+
+/// What would decide between two single runs: two more runs of each, in turn, and all six compared; or the spread of such runs.
+fn deciding(compare: &arguments::Compare, sides: [&(String, &StudyRecord); 2]) -> Deciding {
+    let typed = |(directory, study): &(String, &StudyRecord)| {
+        let own = study.manifest.labels.name.clone();
+        let given = compare.directories.iter().chain(&compare.with).chain(&compare.baseline);
+        let is_typed = |name: &String| given.clone().any(|given| given.as_os_str() == name.as_str());
+        own.filter(is_typed).unwrap_or_else(|| directory.clone())
+    };
+    let base = |(_, study): &(String, &StudyRecord), unnamed: &str| {
+        study.manifest.labels.name.clone().unwrap_or_else(|| unnamed.to_owned())
+    };
+    let bases = [base(sides[0], "first"), base(sides[1], "second")];
+    // Two runs of one name have to differ in those of their repeats.
+    let bases = if bases[0] == bases[1] { bases.map(|base| base + "-again") } else { bases };
+    let bases = if bases[0] == bases[1] { ["first".to_owned(), "second".to_owned()] } else { bases };
+    let runs = |side: usize| {
+        [typed(sides[side]), format!("{}-2", bases[side]), format!("{}-3", bases[side])].into_iter()
+    };
+    let repeat = |number: u32, side: usize| again(sides[side].1, &format!("{}-{number}", bases[side]));
+    let measured = [2, 3].into_iter().flat_map(|number| [0, 1].map(|side| repeat(number, side)));
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let asked = asked(compare);
+    let all =
+        words(&["prony", "compare"]).into_iter().chain(runs(0)).chain(words(&["--with"])).chain(runs(1));
+    let all: Vec<String> = all.chain(asked.clone()).collect();
+    let two = words(&["prony", "compare"]).into_iter().chain(sides.map(typed));
+    let two = two.chain(words(&["--between", "2 %"])).chain(asked).collect::<Vec<String>>();
+    Deciding::of(&measured.chain([all]).collect::<Vec<_>>(), &two)
+}
+
+/// What is asked of a comparison, to be asked of the next one.
+fn asked(compare: &arguments::Compare) -> Vec<String> {
+    let smallest = compare.smallest.map(|share| ["--smallest".to_owned(), share.to_string()]);
+    let limits = compare.fail_if.iter().map(|limit| [FAIL_IF.to_owned(), limit.to_string()]);
+    smallest.into_iter().chain(limits).flatten().collect()
+}
+
+/// Options of a run that a repeat of it cannot have: its own name, and files that exist by now.
+const OF_ONE_RUN: [&str; 3] = ["--name", "--markdown", "--junit"];
+
+/// The command of a run, for another run of this name.
+fn again(study: &StudyRecord, name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut given = study.manifest.command.iter();
+    while let Some(word) = given.next() {
+        if OF_ONE_RUN.contains(&word.as_str()) {
+            given.next();
+        } else if !OF_ONE_RUN.iter().any(|option| word.starts_with(&format!("{option}="))) {
+            words.push(word.clone());
+        }
+    }
+    words.extend(["--name".to_owned(), name.to_owned()]);
+    words
 }
 
 fn named(studies: &[(String, StudyRecord)]) -> Vec<(String, &StudyRecord)> {

@@ -73,8 +73,8 @@ fn a_comparison_is_written_as_it_is_judged() {
         served(&bench, name, service, 4);
     }
     for (number, (options, code, expected)) in [
-        (&["--fail-if", "p99_ms > +2.5 ms"][..], 0, [1, 0, 0, 0]),
-        (&["--fail-if", "p99_ms > +10 %", "--fail-if", "iops < -60 %"], 3, [1, 1, 0, 0]),
+        (&["--fail-if", "p99_ms > +2.5 ms", "--between", "1%"][..], 0, [1, 0, 0, 0]),
+        (&["--fail-if", "p99_ms > +10 %", "--fail-if", "iops < -60 %", "--between", "1%"], 3, [1, 1, 0, 0]),
         (&["--baseline", "release"], 4, [0, 0, 1, 0]),
         (&[], 4, [0, 0, 2, 0]),
     ]

@@ -109,11 +109,43 @@ fn a_change_beyond_its_limit_decides_the_exit_code() {
     }
     let compare = |options: &[&str]| bench.run(&[&["compare"], options].concat());
     for (options, code, word) in [
-        (&["release", "slower", "--fail-if", "p99_ms > +10 %"][..], 3, "failed"),
-        (&["release", "slower", "--fail-if", "p99_ms > +2.5 ms", "--fail-if", "iops < -60 %"], 0, "passed"),
-        (&["release", "slower", "--fail-if", "p99_ms > +0.5", "--fail-if", "iops < -60 %"], 3, "failed"),
-        (&["slower", "--baseline", "release", "--fail-if", "iops < -5 %"], 3, "failed"),
-        (&["release", "slower", "--baseline", "slower", "--fail-if", "iops < -5 %"], 0, "passed"),
+        (&["release", "slower", "--fail-if", "p99_ms > +10 %", "--between", "1%"][..], 3, "failed"),
+        (&["release", "slower", "--fail-if", "p99_ms > +10 %"], 4, "not judged"),
+        (&["release", "slower", "--fail-if", "p99_ms > +10 %", "--accept-single"], 3, "failed"),
+        (
+            &[
+                "release",
+                "slower",
+                "--fail-if",
+                "p99_ms > +2.5 ms",
+                "--fail-if",
+                "iops < -60 %",
+                "--between",
+                "1%",
+            ],
+            0,
+            "passed",
+        ),
+        (
+            &[
+                "release",
+                "slower",
+                "--fail-if",
+                "p99_ms > +0.5",
+                "--fail-if",
+                "iops < -60 %",
+                "--between",
+                "1%",
+            ],
+            3,
+            "failed",
+        ),
+        (&["slower", "--baseline", "release", "--fail-if", "iops < -5 %", "--between", "1%"], 3, "failed"),
+        (
+            &["release", "slower", "--baseline", "slower", "--fail-if", "iops < -5 %", "--between", "1%"],
+            0,
+            "passed",
+        ),
         (&["single", "slow-single", "--fail-if", "iops < -5 %"], 4, "not judged"),
         (&["single", "slow-single", "--fail-if", "iops < -5 %", "--accept-single"], 3, "failed"),
         (&["slow-single", "single", "--fail-if", "iops < -5 %", "--accept-single"], 0, "passed"),
@@ -122,8 +154,23 @@ fn a_change_beyond_its_limit_decides_the_exit_code() {
         let told = outcome.stdout.split("What must not be of ").nth(1).unwrap_or_default();
         assert!(told.contains(word), "{options:?}: {}", outcome.stdout);
     }
-    let document = compare(&["release", "slower", "--fail-if", "iops < -5 %", "--json"]).ended_with(3).json();
+    let limit = ["release", "slower", "--fail-if", "iops < -5 %", "--json"];
+    let document = compare(&[&limit[..], &["--between", "1%"]].concat()).ended_with(3).json();
     assert_eq!(document["against"][0]["gates"][0]["outcome"], json!("failed"));
+    // Nobody knows how much two times differ: what would decide is told, with what was asked.
+    let document = compare(&limit).ended_with(4).json();
+    let again = document["deciding"]["again"].as_array().unwrap();
+    assert_eq!(again.len(), 5, "{again:?}");
+    assert!(again[0].as_str().unwrap().ends_with("--name release-2"), "{again:?}");
+    assert!(again[3].as_str().unwrap().ends_with("--name slower-3"), "{again:?}");
+    assert_eq!(
+        again[4],
+        json!(
+            "prony compare release release-2 release-3 --with slower slower-2 slower-3 --fail-if 'iops < -5 %'"
+        )
+    );
+    let with_spread = &document["deciding"]["with_spread"];
+    assert_eq!(with_spread, &json!("prony compare release slower --between '2 %' --fail-if 'iops < -5 %'"));
 }
 
 #[test]

@@ -388,7 +388,11 @@ fn results_are_compared_with_the_first() {
     }
     let [slow, fast] = &directories[..] else { unreachable!() };
     let outcome = bench.run(&["compare", slow, fast]).ended_with(4);
-    assert!(outcome.stdout.contains("Not interleaved: drift not controlled"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("One run on each side: how much runs of different times differ is not known"),
+        "{}",
+        outcome.stdout
+    );
     let settings = outcome.stdout.split("Differences of the settings").nth(1).unwrap_or_default();
     assert!(settings.contains("workload.disk.simulated.service"), "{}", outcome.stdout);
     let same = bench.run(&["compare", slow, slow, "--json"]).ended_with(0).json();

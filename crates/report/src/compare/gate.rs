@@ -1,8 +1,8 @@
 //! What must not be of a comparison: changes beyond a limit, and figures that are worse than at a baseline.
 //!
 //! A limit is judged by the interval of the change: broken where all of it lies beyond, kept where none of it does, else not
-//! judged. Each is judged by itself, without a correction for their number. What changed between the studies is part of every
-//! change here, known or not; only several runs a side, or a given spread, have it in the interval.
+//! judged. Each is judged by itself, without a correction for their number. One run on each side is not judged: its interval does
+//! not know how much runs of different times differ. Several runs on a side, or a given spread, have that in the interval.
 
 use std::fmt;
 
@@ -23,7 +23,8 @@ const CONFIDENCE: f64 = 0.95;
 pub struct Gates<'a> {
     /// Changes that must not be.
     pub fail_if: &'a [ChangeLimit],
-    /// Whether a change of what was measured once on a side is judged by its value.
+    /// Whether one run on each side is judged as if runs of different times did not differ: by its interval, or by its value where it
+    /// was measured once.
     pub accept_single: bool,
     /// Whether the first study is a baseline, than which no other may be worse.
     pub is_baseline: bool,
@@ -33,8 +34,8 @@ pub struct Gates<'a> {
 #[derive(Clone, Copy)]
 struct Sides {
     accept_single: bool,
-    /// Whether the user said how much runs differ by themselves, which no number of trials makes less.
-    is_spread_given: bool,
+    /// Whether each side is one run, and nobody said how much runs of different times differ.
+    is_spread_unknown: bool,
 }
 
 /// A metric of which a change is limited, and which no combination has.
@@ -65,7 +66,7 @@ impl Compare {
         if let (Some(limit), false) = (lacking, there.is_empty()) {
             return Err(NotCompared { metric: limit.metric.name, there });
         }
-        let sides = Sides { accept_single: gates.accept_single, is_spread_given: self.between.is_some() };
+        let sides = Sides { accept_single: gates.accept_single, is_spread_unknown: self.is_spread_unknown() };
         for against in &mut self.against {
             let limits = gates.fail_if.iter().map(|limit| limited(limit, against, sides));
             let worse = gates.is_baseline.then(|| baseline(against));
@@ -136,22 +137,26 @@ fn change(limit: &ChangeLimit, metric: &MetricAgainst, sides: Sides) -> (Outcome
         let why = "there is no ratio to zero: give the limit in the metric's unit";
         return (Outcome::Inconclusive, why.to_owned());
     }
-    let effect = metric.effect.filter(|_| limit.in_per_cent);
+    let is_single = metric.first.len().min(metric.this.len()) == 1;
+    let effect = metric.effect.filter(|_| limit.in_per_cent && !(is_single && sides.is_spread_unknown));
     let difference = metric.difference.filter(|_| !limit.in_per_cent);
+    let is_of_two_times = sides.is_spread_unknown && !sides.accept_single;
     match (effect, difference) {
         (Some(effect), _) => {
             let Estimate { value, low, high } = effect.ratio;
             let [value, low, high] = [value, low, high].map(per_cent);
-            let settled =
-                repeats(metric, sides, (1.0 + limit.limit / 100.0).ln(), &logarithms(&effect.ratio));
-            by_interval(limit, &Estimate { value, low, high }, effect.confidence, &settled)
+            let interval = Estimate { value, low, high };
+            if is_of_two_times {
+                return of_two_times(limit, &interval);
+            }
+            let settled = repeats(metric, (1.0 + limit.limit / 100.0).ln(), &logarithms(&effect.ratio));
+            by_interval(limit, &interval, effect.confidence, &settled)
         }
+        (None, Some(difference)) if is_of_two_times => of_two_times(limit, &difference),
         (None, Some(difference)) => {
-            by_interval(limit, &difference, CONFIDENCE, &repeats(metric, sides, limit.limit, &difference))
+            by_interval(limit, &difference, CONFIDENCE, &repeats(metric, limit.limit, &difference))
         }
-        (None, None) => {
-            by_value(limit, value, metric.first.len().min(metric.this.len()) == 1, sides.accept_single)
-        }
+        (None, None) => by_value(limit, value, is_single, sides.accept_single),
     }
 }
 
@@ -159,21 +164,30 @@ fn logarithms(ratio: &Estimate) -> Estimate {
     Estimate { value: ratio.value.ln(), low: ratio.low.ln(), high: ratio.high.ln() }
 }
 
+/// A change between one run and another whose times may differ by any amount.
+fn of_two_times(limit: &ChangeLimit, change: &Estimate) -> (Outcome, String) {
+    let unit = limit.unit();
+    let [value, low, high] = [change.value, change.low, change.high].map(with_sign);
+    let why = format!(
+        "{value} {unit} ({low} to {high} {unit}) between these two runs, and how much runs of different times differ is not known: \
+         compare several runs of each side, or say how much they differ"
+    );
+    (Outcome::Inconclusive, why)
+}
+
 /// How a change that may lie on either side of a limit would be settled.
-fn repeats(metric: &MetricAgainst, sides: Sides, limit: f64, change: &Estimate) -> String {
-    if sides.is_spread_given {
-        return "more trials leave what runs differ by themselves, as given: compare several runs of each side".to_owned();
+fn repeats(metric: &MetricAgainst, limit: f64, change: &Estimate) -> String {
+    if metric.between_runs.is_none() {
+        return "more trials leave what runs differ by themselves: compare several runs of each side"
+            .to_owned();
     }
-    let by_runs = metric.between_runs.is_some();
-    let (ours, theirs) = if by_runs { metric.runs } else { (metric.first.len(), metric.this.len()) };
     let half_width = (change.high - change.low) / 2.0;
-    let needed =
-        stats::repeats_to_settle((change.value - limit).abs(), half_width, ours.min(theirs), by_runs);
-    let unit = if by_runs { "runs" } else { "trials" };
+    let runs = metric.runs.0.min(metric.runs.1);
+    let needed = stats::repeats_to_settle((change.value - limit).abs(), half_width, runs, true);
     match needed.filter(|needed| *needed <= PRACTICAL) {
-        Some(needed) => format!("about {needed} {unit} a side might settle it"),
+        Some(needed) => format!("about {needed} runs a side might settle it"),
         None => {
-            format!("no number of {unit} that anybody makes would settle it, so near the limit is the change")
+            "no number of runs that anybody makes would settle it, so near the limit is the change".to_owned()
         }
     }
 }
@@ -241,8 +255,8 @@ fn baseline(against: &Against) -> ThresholdResult {
     result("worse than the baseline".to_owned(), &figures)
 }
 
-/// What cannot be told from worse is not judged: what may be as bad as matters, and what differs for the worse where times alone may
-/// make such a difference.
+/// What cannot be told from worse is not judged: what may be as bad as matters, and what differs for the worse or is alike where times
+/// alone may make or hide such a difference.
 fn worse(metric: &MetricAgainst, smallest: f64) -> Outcome {
     let Some(judged) = metric.judged else { return Outcome::Inconclusive };
     let is_loss = metric.gain_pct.is_some_and(|gain| gain < 0.0);
@@ -251,6 +265,7 @@ fn worse(metric: &MetricAgainst, smallest: f64) -> Outcome {
         Comparison::Worse => Outcome::Failed,
         Comparison::Descriptive => Outcome::Inconclusive,
         Comparison::Differs if is_loss => Outcome::Inconclusive,
+        Comparison::Alike => Outcome::Inconclusive,
         Comparison::NotResolvable if may_matter => Outcome::Inconclusive,
         Comparison::Differs
         | Comparison::NotResolvable

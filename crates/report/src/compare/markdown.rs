@@ -1,7 +1,7 @@
 //! A comparison of studies for a comment on a change: what must not be and whether it is, what changed, and what else differs.
 
 use super::text::{alone, apart, begun, counted, different, legend, metrics, not_used, unjudged, within};
-use super::{Against, Combination, Compare, ComparedStudy, gate, label};
+use super::{Against, Combination, Compare, ComparedStudy, Deciding, gate, label};
 use crate::change::told_or_dash;
 use crate::format;
 use crate::markdown::Markdown;
@@ -24,6 +24,9 @@ impl Compare {
             markdown.list(&answers(against));
             markdown.labelled("Trust:", &self.caution);
             figures(&mut markdown, against, &first);
+        }
+        for (what, commands) in self.deciding.iter().flat_map(Deciding::told) {
+            markdown.folded(what, |inside| inside.commands(&commands));
         }
         let unused: Vec<String> = self.studies.iter().flat_map(not_used).collect();
         if !unused.is_empty() {

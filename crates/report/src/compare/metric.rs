@@ -37,7 +37,7 @@ pub struct MetricAgainst {
     pub between_runs: Option<f64>,
     /// Change in per cent, positive is better; none where there is no ratio.
     pub gain_pct: Option<f64>,
-    /// Lower end of its interval; none with a single trial on a side.
+    /// Lower end of its interval; none with a single trial on a side whose figure has no interval of its own.
     pub low_pct: Option<f64>,
     /// Upper end of its interval.
     pub high_pct: Option<f64>,
@@ -71,7 +71,7 @@ pub(super) struct Rules {
 /// What is known of how much runs of different times differ by themselves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Spread {
-    /// Nothing, so that runs differ, and neither is called better.
+    /// Nothing, so that runs differ or are alike, and neither is called better or equivalent.
     Unknown,
     /// What the user says, as a share.
     Given(f64),
@@ -100,18 +100,23 @@ pub(super) fn by_metric(shared: &[Shared<'_>], may: &[bool], rules: Rules) -> Ve
 fn judge(family: &mut [(usize, MetricAgainst)], may: &[bool], better: Better, rules: Rules) {
     let judgeable = |(index, one): &(usize, MetricAgainst)| one.effect.filter(|_| may[*index]);
     let effects: Vec<Effect> = family.iter().filter_map(judgeable).collect();
-    let judged = if rules.spread == Spread::Estimated { stats::judge_sessions } else { stats::judge };
+    let judged = match rules.spread {
+        Spread::Unknown => stats::judge_two_times,
+        Spread::Given(_) => stats::judge,
+        Spread::Estimated => stats::judge_sessions,
+    };
     let mut judged = judged(&effects, rules.smallest, better).into_iter();
     for (index, one) in family {
         if !may[*index] && one.has_both() {
             one.words = "refused: the workload differs".to_owned();
         } else if one.effect.is_some()
-            && let Some(mut verdict) = judged.next()
+            && let Some(verdict) = judged.next()
         {
-            let is_claim = matches!(verdict.comparison, Comparison::Better | Comparison::Worse);
-            if is_claim && rules.spread == Spread::Unknown {
-                verdict.comparison = Comparison::Differs;
-            }
+            let verdict = match rules.spread {
+                // More trials do not narrow what runs of different times differ by themselves.
+                Spread::Given(_) => Judged { blocks_needed: None, ..verdict },
+                Spread::Unknown | Spread::Estimated => verdict,
+            };
             words(verdict.comparison).clone_into(&mut one.words);
             one.judged = Some(verdict);
         }
@@ -134,7 +139,7 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
         Spread::Unknown | Spread::Given(_) => None,
     };
     let effect = match spread {
-        Spread::Unknown => stats::unpaired_effect(&first, &this),
+        Spread::Unknown => stats::unpaired_effect(&first, &this).or_else(|| of_single_trials(metric, shared)),
         Spread::Given(between) => stats::effect_between_sessions(&first, &this, between),
         Spread::Estimated => sessions.map(|sessions| sessions.effect),
     };
@@ -168,6 +173,17 @@ fn values(metric: &Metric, shared: &Shared<'_>, spread: Spread) -> Option<Metric
     })
 }
 
+/// The effect between two single trials, by the intervals of these.
+fn of_single_trials(metric: &Metric, shared: &Shared<'_>) -> Option<Effect> {
+    let only = |runs: &[RunCells<'_>]| {
+        let mut cells = runs.iter().flat_map(|(_, cells)| cells).filter(|cell| cell.value(metric).is_some());
+        let cell = cells.next().filter(|_| cells.next().is_none())?;
+        let (low, high) = cell.interval(metric)?;
+        Some(Estimate { value: cell.value(metric)?, low, high })
+    };
+    stats::effect_of_intervals(only(shared.first)?, only(shared.this)?)
+}
+
 /// The values of each run that has any.
 fn by_run(metric: &Metric, runs: &[RunCells<'_>]) -> Vec<Vec<f64>> {
     let of = |(_, cells): &RunCells<'_>| cells.iter().filter_map(|cell| cell.value(metric)).collect();
@@ -198,6 +214,7 @@ impl MetricAgainst {
         let shown = self.judged.is_some_and(|judged| match judged.comparison {
             Comparison::Better | Comparison::Worse | Comparison::Differs | Comparison::Small => true,
             Comparison::Equivalent
+            | Comparison::Alike
             | Comparison::WithinNoise
             | Comparison::NotResolvable
             | Comparison::Descriptive => false,

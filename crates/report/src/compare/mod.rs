@@ -37,6 +37,7 @@ pub use side::{MixedWorkload, RunDifferences};
 pub use text::CompareRows;
 
 use crate::comparison::{Cell, Key as CombinationKey, Outcome, ThresholdResult, combination};
+use crate::format;
 use crate::page::machine;
 use crate::summary::Trust;
 use crate::trial::Trial;
@@ -48,10 +49,13 @@ use side::{Cells, Side};
 const DOCUMENT_VERSION: u32 = 1;
 
 /// Said of every comparison of studies.
-const NOT_INTERLEAVED: &str = "Not interleaved: drift not controlled. Whatever changed between the studies, known or not, is part of \
-                               every effect, so that figures differ and neither is called better; one study with both as \
-                               configurations compares them block by block, or give several runs of each side, or say how much \
-                               runs of different times differ by themselves";
+const NOT_INTERLEAVED: &str = "One run on each side: how much runs of different times differ is not known. So figures differ or are \
+                               alike in these two runs, and neither is called better, worse or equivalent. One study with both as \
+                               configurations compares them block by block";
+
+/// Said before the commands that decide.
+const AGAIN: &str = "To decide, measure both sides again, in turn, each as it was set up then";
+const WITH_SPREAD: &str = "Or, if you know how much runs of the same differ from time to time, say 2 %";
 
 /// Said where it is known how much sessions differ by themselves.
 const BETWEEN: &str = "Not interleaved: intervals and verdicts allow for sessions that differ by themselves, as given; what else \
@@ -78,8 +82,23 @@ pub struct Compare {
     pub between: Option<f64>,
     /// What holds of every effect here.
     pub caution: String,
+    /// What would decide between one run and another; none where verdicts allow for runs that differ, or nothing was proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deciding: Option<Deciding>,
     /// Each further study against the first, or the other side.
     pub against: Vec<Against>,
+    /// Whether each side is one run, and nobody said how much runs of different times differ.
+    #[serde(skip)]
+    is_spread_unknown: bool,
+}
+
+/// Commands that would decide between one run and another, as they are typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Deciding {
+    /// What measures both sides again, in turn; the last one compares all runs of both sides.
+    pub again: Vec<String>,
+    /// What compares the two runs where it is known how much runs of different times differ.
+    pub with_spread: String,
 }
 
 /// A study that is compared.
@@ -238,8 +257,23 @@ impl Compare {
                 Spread::Unknown | Spread::Estimated => None,
             },
             caution,
+            deciding: None,
             against,
+            is_spread_unknown: spread == Spread::Unknown,
         }
+    }
+
+    /// Whether each side is one run, and nobody said how much runs of different times differ.
+    #[must_use]
+    pub fn is_spread_unknown(&self) -> bool {
+        self.is_spread_unknown
+    }
+
+    /// The same with what would decide, if that is open and the sides have anything in common.
+    #[must_use]
+    pub fn with_deciding(self, deciding: Deciding) -> Self {
+        let is_open = self.is_spread_unknown && self.outcome() != CompareOutcome::NothingShared;
+        Self { deciding: is_open.then_some(deciding), ..self }
     }
 
     /// What it came to as a whole: the worst of all studies.
@@ -261,6 +295,20 @@ impl Compare {
             Ok(text) => shown_json(&text) + "\n",
             Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
         }
+    }
+}
+
+impl Deciding {
+    /// The commands from their words.
+    #[must_use]
+    pub fn of(again: &[Vec<String>], with_spread: &[String]) -> Self {
+        let line = |words: &Vec<String>| format::command_line(words);
+        Self { again: again.iter().map(line).collect(), with_spread: format::command_line(with_spread) }
+    }
+
+    /// Sentences, each with the commands below it.
+    pub(crate) fn told(&self) -> [(&'static str, Vec<String>); 2] {
+        [(AGAIN, self.again.clone()), (WITH_SPREAD, vec![self.with_spread.clone()])]
     }
 }
 

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::answer::answers;
-use super::{Against, Compare, ComparedStudy, chart, gate, label, text};
+use super::{Against, Compare, ComparedStudy, Deciding, chart, gate, label, text};
 use crate::comparison::Outcome;
 use crate::format;
 use crate::page::{document, machine, parts, verdicts};
@@ -17,7 +17,8 @@ pub(super) const ANSWERS_MOST: usize = 5;
 /// What is said of how it came to be.
 const METHOD: &str = "Of each combination that both sides have, the figures of its complete trials are compared. One run a side: the gain is \
     the median of all ratios between a trial of one side and one of the other, with its exact interval (Hodges and Lehmann), beside the \
-    medians of the trials; where it is given how much runs differ by themselves, the ratio of the geometric means (Welch, of \
+    medians of the trials; of one trial on each side the interval follows from those of both trials (Zou and Donner); it says whether the two runs differ or are alike, and no more, since runs of different times may differ by \
+    any amount; where it is given how much runs differ by themselves, the ratio of the geometric means (Welch, of \
     logarithms). Several runs a side: the run is the unit, the gain is the ratio of the geometric means of the runs, and the interval is \
     that of how much runs of one side differ. Where a value is zero there is no interval, and the means stand there. For each figure all combinations are one family, for which verdicts are corrected \
     (Holm). A gain is positive where the figure is better.";
@@ -140,6 +141,10 @@ impl Compare {
         html! {
             p { strong { (trust.word()) } }
             ul.plain { @for reason in &because { li { (verdicts::ended(reason)) } } }
+            @for (what, commands) in self.deciding.iter().flat_map(Deciding::told) {
+                p { (what) ":" }
+                @for command in &commands { p.meta { code { (command) } } }
+            }
         }
     }
 

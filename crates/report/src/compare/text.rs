@@ -1,12 +1,12 @@
 //! A comparison of studies for a terminal: the answers first, then what differs, then the figures.
 
-use record::Lines;
+use record::{Lines, shown};
 
 use super::answer::answers;
 use super::page::ANSWERS_MOST;
 use super::{
-    Against, Center, Combination, Compare, ComparedStudy, Difference, MetricAgainst, RunDifferences, gate,
-    label,
+    Against, Center, Combination, Compare, ComparedStudy, Deciding, Difference, MetricAgainst,
+    RunDifferences, gate, label,
 };
 use crate::change::told_or_dash;
 use crate::format::{self, figure_or_dash};
@@ -56,6 +56,11 @@ impl Compare {
         match self.against.is_empty() {
             true => blocks.push("There is only one study, and nothing to compare it with.".to_owned()),
             false => blocks.push(wrapped(&format!("{}.", self.caution))),
+        }
+        for (what, commands) in self.deciding.iter().flat_map(Deciding::told) {
+            let commands: String =
+                commands.iter().map(|command| format!("\n{INDENT}{}", shown(command))).collect();
+            blocks.push(format!("{}{commands}", wrapped(&format!("{what}:"))));
         }
         joined(blocks)
     }
@@ -204,12 +209,12 @@ pub(super) fn legend(against: &Against) -> String {
     format!("{legend}{}", if has(Center::Mean) { LEGEND_OF_ZEROS } else { "" })
 }
 
-/// More trials or runs a side than this nobody makes to settle a question.
+/// More runs a side than this nobody makes to settle a question.
 pub(super) const PRACTICAL: u32 = 100;
 
 const LEGEND: &str = "Figures: median of the trials' own. Gain: median of the ratios between a trial of one side and one of the other, \
-                      positive is better, with the interval between unpaired trials where both sides have several, of 95 % unless \
-                      it says otherwise.";
+                      positive is better, with the interval between unpaired trials where both sides have several, else from those of the two trials, \
+                      of 95 % unless it says otherwise.";
 const LEGEND_OF_MEANS: &str =
     "Figures: geometric mean of the trials' own. Gain: their ratio, positive is better, with its interval.";
 const LEGEND_OF_RUNS: &str = "Figures: geometric mean of the runs. Gain: their ratio, positive is better, with its 95 % interval. \
@@ -278,10 +283,9 @@ fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row
         None => figure_or_dash(value),
     };
     let needed = against.judged.and_then(|judged| judged.blocks_needed);
-    let unit = if by_runs { "runs" } else { "trials" };
-    let settle = needed.map(|blocks| match blocks {
-        blocks if blocks > PRACTICAL => format!("; settled by no number of {unit} that anybody makes"),
-        blocks => format!("; about {blocks} {unit} each would settle it"),
+    let settle = needed.map(|runs| match runs {
+        runs if runs > PRACTICAL => "; settled by no number of runs that anybody makes".to_owned(),
+        runs => format!("; about {runs} runs each would settle it"),
     });
     let (ours, theirs) = if by_runs { against.runs } else { (against.first.len(), against.this.len()) };
     let spread = against.between_runs.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent);

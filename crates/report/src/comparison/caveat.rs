@@ -5,7 +5,7 @@ use record::Order;
 use stats::{Effect, Estimate};
 
 use crate::change::{Change, Sense, told_or_dash};
-use crate::comparison::{StudyComparison, looks};
+use crate::comparison::{Gain, OutlyingBlock, Point, StudyComparison, looks};
 use crate::format::{self, counted, per_cent, points};
 use crate::report::Report;
 use crate::trial::Trial;
@@ -35,6 +35,7 @@ pub(crate) fn all(report: &Report, comparison: &StudyComparison) -> Vec<Verdict>
     verdicts.extend(order(comparison.order));
     verdicts.extend(not_used(report, &comparison.not_used));
     verdicts.extend(correlated(comparison));
+    verdicts.extend(outlying(comparison));
     verdicts.push(noise(comparison));
     verdicts
 }
@@ -143,6 +144,40 @@ fn difference(pair: &Effect) -> String {
     let Estimate { value, low, high } = pair.ratio;
     let ends = Some((pct(low), pct(high)));
     told_or_dash(Change::of(Some(pct(value)), ends, Sense::More, Some(pair)))
+}
+
+/// Each block that stands out of the others, with what they gain without it. One wild block of seven costs more power than noise.
+fn outlying(comparison: &StudyComparison) -> Vec<Verdict> {
+    let all =
+        comparison.points.iter().flat_map(|point| point.values.gains.iter().map(move |gain| (point, gain)));
+    let all: Vec<(&Point, &Gain, OutlyingBlock)> = all
+        .filter(|(_, gain)| !gain.is_of_held_rate)
+        .filter_map(|(point, gain)| Some((point, gain, gain.outlying_block?)))
+        .collect();
+    let mut blocks: Vec<u32> = all.iter().map(|(_, _, found)| found.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let of_block = |block: u32| {
+        let one = |(point, gain, found): &(&Point, &Gain, OutlyingBlock)| {
+            let [with, without] = [gain.gain_pct, Some(found.gain_pct_without)]
+                .map(|gain_pct| told_or_dash(Change::of(gain_pct, None, gain.sense, None)));
+            let against = &comparison.points[gain.reference].label;
+            let off = points(found.off_pct.abs());
+            format!(
+                "{} against {against} by {off} %; without it the gain is {without}, with it {with}",
+                point.label
+            )
+        };
+        let told: Vec<String> = all.iter().filter(|(_, _, found)| found.block == block).map(one).collect();
+        let sentence = format!(
+            "Block {block} is off the others: {}. It counts all the same",
+            format::listed_by("; ", &told)
+        );
+        Verdict::new(Level::Warning, "outlying_block", sentence).with_remedy(format!(
+            "look for what went on in block {block}, and measure again: one wild block of seven hides more than noise does"
+        ))
+    };
+    blocks.into_iter().map(of_block).collect()
 }
 
 /// Intervals hold for blocks that know nothing of each other.

@@ -29,12 +29,26 @@ pub struct Gain {
     pub judged: Option<Judged>,
     /// The verdict in words, or why there is none.
     pub words: String,
+    /// The block that stands out of the others; none where none does. It counts all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outlying_block: Option<OutlyingBlock>,
     /// What the metric is, as far as the change is told.
     #[serde(skip)]
     pub(crate) sense: Sense,
     /// Whether it is of a rate that was offered, and so no gain whatever it comes to.
     #[serde(skip)]
     pub(crate) is_of_held_rate: bool,
+}
+
+/// A block whose change stands out of those of the other blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OutlyingBlock {
+    /// Number of the block.
+    pub block: u32,
+    /// How far its ratio of level to reference is from that of the other blocks, in per cent: −40 is 40 % less.
+    pub off_pct: f64,
+    /// What the other blocks gain, in per cent, positive is better.
+    pub gain_pct_without: f64,
 }
 
 impl Gain {
@@ -66,6 +80,7 @@ pub(crate) fn words(comparison: Comparison) -> &'static str {
         Comparison::Worse => "worse",
         Comparison::Equivalent => "equivalent",
         Comparison::Differs => "differs",
+        Comparison::Alike => "alike in these two runs",
         Comparison::Small => "small",
         Comparison::WithinNoise => "within noise",
         Comparison::NotResolvable => "not resolvable here",
@@ -192,8 +207,23 @@ impl<'a> Pairs<'a> {
                 false => none_because(&pairs, single.is_some()),
             }
             .to_owned(),
+            outlying_block: self.outlying(reference, index),
             sense: Sense::of(self.metric.better, self.metric.unit),
             is_of_held_rate: false,
+        })
+    }
+
+    /// The block of a comparison that stands out, by what chance makes in 1 % of studies of as many comparisons.
+    fn outlying(&self, reference: usize, index: usize) -> Option<OutlyingBlock> {
+        let blocks = self.blocks(reference, index).zip(&self.grid.blocks);
+        let (pairs, numbers): (Vec<(f64, f64)>, Vec<u32>) =
+            blocks.filter_map(|(pair, number)| Some((pair?, *number))).unzip();
+        let comparisons = (self.axes.len() * self.values.len().saturating_sub(1)).max(1) as f64;
+        let found = stats::outlying_pair(&pairs, stats::OUTLIER_CHANCE_MAX / comparisons)?;
+        Some(OutlyingBlock {
+            block: *numbers.get(found.at)?,
+            off_pct: 100.0 * found.off,
+            gain_pct_without: gain_pct(found.without, self.better),
         })
     }
 }

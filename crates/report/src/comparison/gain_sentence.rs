@@ -59,6 +59,7 @@ impl Compared<'_> {
             Some(Comparison::Better) => ": better".to_owned(),
             Some(Comparison::Worse) => ": worse".to_owned(),
             Some(Comparison::Differs) => ": differs".to_owned(),
+            Some(Comparison::Alike) => ": alike in these two runs".to_owned(),
             Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
             Some(Comparison::Small) => format!(": small, {}", self.at_most()),
             Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.not_shown(), self.settle()),
@@ -315,9 +316,11 @@ fn group(lead: &str, group: &[Compared<'_>]) -> Option<Verdict> {
         (Some(_), Some(blocks))
             if within().all(|one| one.gain.judged.is_some_and(|j| j.blocks_needed.is_some())) =>
         {
-            format!("; about {blocks} blocks would settle all of it")
+            format!(
+                "; about {blocks} blocks would settle each of them in four of five studies, and all of them together less often"
+            )
         }
-        (Some(_), Some(blocks)) => format!("; about {blocks} blocks would settle part of it"),
+        (Some(_), Some(blocks)) => format!("; about {blocks} blocks would settle some of them"),
         (Some(_), None) => "; more than 1,000 blocks would be needed to settle it".to_owned(),
     };
     let trials = group.iter().flat_map(|one| one.point.trials.iter().copied()).collect();

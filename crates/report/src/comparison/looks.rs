@@ -87,9 +87,11 @@ impl StudyLooks {
 fn is_settled(comparison: Comparison) -> bool {
     match comparison {
         Comparison::Better | Comparison::Worse | Comparison::Differs | Comparison::Equivalent => true,
-        Comparison::Small | Comparison::WithinNoise | Comparison::NotResolvable | Comparison::Descriptive => {
-            false
-        }
+        Comparison::Small
+        | Comparison::Alike
+        | Comparison::WithinNoise
+        | Comparison::NotResolvable
+        | Comparison::Descriptive => false,
     }
 }
 

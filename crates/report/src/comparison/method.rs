@@ -48,6 +48,18 @@ pub(crate) fn along_numbers(report: &Report) -> bool {
     report.comparison.iter().flat_map(|compared| &compared.axes).any(|axis| axis.quantity.is_some())
 }
 
+/// What several axes come to, each of which is corrected by itself.
+fn several_families(axes: usize) -> String {
+    let any = 100.0 * (1.0 - 0.95f64.powi(i32::try_from(axes).unwrap_or(i32::MAX)));
+    match axes {
+        0 | 1 => String::new(),
+        axes => format!(
+            " Each axis is corrected by itself: where nothing differs, up to {any:.0} of 100 studies with {axes} axes call some level \
+             better or worse."
+        ),
+    }
+}
+
 pub(crate) fn paragraphs(compared: &StudyComparison) -> Vec<String> {
     let families = match compared.axes.len() {
         0 | 1 => "all of them",
@@ -62,7 +74,8 @@ pub(crate) fn paragraphs(compared: &StudyComparison) -> Vec<String> {
     let paired = format!(
         "A combination is compared with the one that has the reference level of an axis and shares all other \
         levels, block by block; a block counts only where both trials are complete. The effect is the {effect}. P-values are \
-        those of the paired t test; Holm's correction holds for {families} together."
+        those of the paired t test; Holm's correction holds for {families} together.{}",
+        several_families(compared.axes.len())
     );
     let numbers = compared.axes.iter().any(|axis| axis.quantity.is_some());
     let others = [

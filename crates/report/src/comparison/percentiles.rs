@@ -177,6 +177,11 @@ pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&heads))
 }
 
+/// Percentiles that may have a star.
+pub(crate) fn starred(comparison: &StudyComparison) -> usize {
+    if comparison.blocks.len() < stats::BLOCKS_MIN { 0 } else { percentiles(comparison).len() }
+}
+
 fn row(series: &AxisSeries, level: &Level<'_>, names: &[(&'static str, String)]) -> Row {
     let cell = |(_, wanted): &(&'static str, String)| {
         let gain = level.gains.iter().find(|(name, _)| name == wanted).map(|(_, gain)| gain);

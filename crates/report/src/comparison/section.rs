@@ -12,7 +12,16 @@ pub(crate) fn blocks(comparison: &StudyComparison) -> Vec<Block> {
     let percentiles = percentiles::table(comparison).map(Block::Table);
     let others = table::other_metrics(comparison)
         .map(|table| Block::Folded { summary: "Other metrics of each combination".to_owned(), table });
-    [Some(main), notes, scaling, thresholds, percentiles, others].into_iter().flatten().collect()
+    let stars = |metrics: usize, what: &str| {
+        table::stars(metrics, what).map(|told| Block::Remark(format!("{told}.")))
+    };
+    let of_percentiles =
+        percentiles.is_some().then(|| stars(percentiles::starred(comparison), "percentiles")).flatten();
+    let of_others = others.is_some().then(|| stars(table::starred_metrics(comparison), "metrics")).flatten();
+    [Some(main), notes, scaling, thresholds, percentiles, of_percentiles, others, of_others]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// What had to hold, a row each; none without any.

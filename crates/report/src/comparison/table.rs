@@ -119,6 +119,24 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
     (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
 }
 
+/// How often any star of a table is false where nothing differs; none of a table whose stars are of one metric. The levels of a
+/// metric are corrected for their number, and metrics are not: corrected for both, seven blocks would show next to nothing.
+pub(crate) fn stars(metrics: usize, what: &str) -> Option<String> {
+    let any = 100.0 * (1.0 - 0.95f64.powi(i32::try_from(metrics).unwrap_or(i32::MAX)));
+    (metrics > 1).then(|| {
+        format!(
+            "Stars are corrected for the number of levels, and not for the {metrics} {what}: where nothing differs, up to {any:.0} of 100 \
+             studies have a false star here. A star alone is a hint; the metric that the study is about has the verdicts"
+        )
+    })
+}
+
+/// Metrics of the other ones that may have a star.
+pub(crate) fn starred_metrics(comparison: &StudyComparison) -> usize {
+    let has_stars = |values: &PointValues| matches!(values.gains.as_slice(), [gain] if gain.judged.is_some_and(|judged| judged.comparison != stats::Comparison::Descriptive));
+    comparison.others.iter().filter(|other| other.points.iter().any(has_stars)).count()
+}
+
 fn other_cell(values: &PointValues) -> String {
     let figure = gained(values, mean(values));
     match published_words(values) {

@@ -15,6 +15,7 @@ use std::fmt;
 
 use record::{METRICS, Metric, Share, StudyRecord, csv_field, shown_json};
 use serde::Serialize;
+pub use stats::SinceVerdict;
 use stats::{ChangePoint, Course, Effect, HistoryShape, history_shape};
 
 use crate::change::Change;
@@ -85,6 +86,8 @@ pub struct HistorySeries {
     pub course: SeriesCourse,
     /// Runs that stand out by themselves.
     pub spikes: Vec<Spike>,
+    /// How much its runs resemble the ones before, between two change points; none of few runs, or where it is not positive.
+    pub resemblance: Option<stats::Resemblance>,
     /// How the last piece compares with that of the baseline; none without a baseline.
     pub since_baseline: Option<Since>,
 }
@@ -167,24 +170,10 @@ pub struct Since {
     pub low_pct: Option<f64>,
     /// Upper end of its interval.
     pub high_pct: Option<f64>,
-    /// The ratio with its interval and the confidence that so few runs give it.
+    /// The ratio with its interval of 99.8 %, since a history is looked at after each run.
     pub effect: Option<Effect>,
     /// What it comes to.
     pub verdict: SinceVerdict,
-}
-
-/// What the last runs are, compared with the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SinceVerdict {
-    /// No change point lies between them.
-    Unchanged,
-    /// A change point, and a change that is worse by what matters, with its whole interval on that side of no change.
-    Regressed,
-    /// A change point, and a change that is better or does not matter.
-    Changed,
-    /// The baseline does not have the figure, or there are too few runs for a change point.
-    Unknown,
 }
 
 /// What changed with a run that begins something new.
@@ -388,21 +377,18 @@ fn series(
     let known: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?))).collect();
     let figures: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-    let HistoryShape { course, spikes } = history_shape(&figures, SEED).unwrap_or_default();
+    let shape = history_shape(&figures, SEED).unwrap_or_default();
+    let HistoryShape { course, spikes } = &shape;
     let better = direction(metric.better);
-    let points = match &course {
+    let points = match course {
         Course::Steps { points } => points.as_slice(),
         Course::Level | Course::Drift { .. } | Course::TwoStates { .. } => &[],
     };
     let pieces = pieces(&known, points, |ratio| gain_pct(ratio, better));
-    let course = series_course(&course, |ratio| gain_pct(ratio, better));
-    let since_baseline = baseline.map(|baseline| match course {
-        SeriesCourse::Drift { .. } => since_drift(&known, baseline, better, smallest),
-        SeriesCourse::Level | SeriesCourse::Steps | SeriesCourse::TwoStates { .. } => {
-            since(&values, &pieces, baseline, better, smallest)
-        }
-    });
-    let spikes = spikes.into_iter().map(|at| spike(&known, at)).collect();
+    let since_baseline = baseline.map(|baseline| since(&known, &shape, baseline, better, smallest));
+    let resemblance = stats::history_resemblance(&figures, &shape, SEED);
+    let spikes = spikes.iter().map(|at| spike(&known, *at)).collect();
+    let course = series_course(course, |ratio| gain_pct(ratio, better));
     HistorySeries {
         label: combination(key),
         metric: metric.into(),
@@ -410,6 +396,7 @@ fn series(
         pieces,
         course,
         spikes,
+        resemblance,
         since_baseline,
     }
 }
@@ -457,54 +444,30 @@ fn pieces(known: &[(usize, f64)], points: &[ChangePoint], gain: impl Fn(f64) -> 
     pieces
 }
 
-/// The last piece against the one that the baseline lies in.
+/// The last runs against those around the baseline.
 fn since(
-    values: &[Option<f64>],
-    pieces: &[Piece],
+    known: &[(usize, f64)],
+    shape: &HistoryShape,
     baseline: usize,
     better: stats::Better,
     smallest: f64,
 ) -> Since {
-    let nothing = |verdict| Since { gain_pct: None, low_pct: None, high_pct: None, effect: None, verdict };
-    let of_baseline = pieces.iter().find(|piece| (piece.first..=piece.last).contains(&baseline));
-    let (Some(from), Some(to), Some(_)) = (of_baseline, pieces.last(), values[baseline]) else {
-        return nothing(SinceVerdict::Unknown);
-    };
-    if from.first == to.first {
-        let enough = values.iter().flatten().count() >= stats::RUNS_MIN;
-        return nothing(if enough { SinceVerdict::Unchanged } else { SinceVerdict::Unknown });
+    let values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
+    let found = known
+        .iter()
+        .position(|(run, _)| *run == baseline)
+        .map(|at| stats::history_since(&values, shape, at, smallest, better));
+    let verdict = found.map_or(SinceVerdict::Unknown, |found| found.verdict);
+    let effect = found.and_then(|found| found.effect);
+    let gain = |of: fn(&Effect) -> f64| effect.as_ref().map(|effect| gain_pct(of(effect), better));
+    let ends = gain(|effect| effect.ratio.low).zip(gain(|effect| effect.ratio.high));
+    Since {
+        gain_pct: gain(|effect| effect.ratio.value),
+        low_pct: ends.map(|(one, other)| one.min(other)),
+        high_pct: ends.map(|(one, other)| one.max(other)),
+        effect,
+        verdict,
     }
-    let of = |piece: &Piece| values[piece.first..=piece.last].iter().flatten().copied().collect::<Vec<f64>>();
-    stats::unpaired_effect(&of(from), &of(to))
-        .map_or_else(|| nothing(SinceVerdict::Unknown), |effect| judged(effect, better, smallest))
-}
-
-fn judged(effect: Effect, better: stats::Better, smallest: f64) -> Since {
-    let [gain, one, other] =
-        [effect.ratio.value, effect.ratio.low, effect.ratio.high].map(|ratio| gain_pct(ratio, better));
-    let (low, high) = (one.min(other), one.max(other));
-    let regressed = gain <= -100.0 * smallest && high < 0.0;
-    let verdict = if regressed { SinceVerdict::Regressed } else { SinceVerdict::Changed };
-    Since { gain_pct: Some(gain), low_pct: Some(low), high_pct: Some(high), effect: Some(effect), verdict }
-}
-
-/// Runs at each end of a drift that are compared.
-const DRIFT_RUNS: usize = 5;
-
-/// The last runs of a drift against those around the baseline.
-fn since_drift(known: &[(usize, f64)], baseline: usize, better: stats::Better, smallest: f64) -> Since {
-    let nothing = |verdict| Since { gain_pct: None, low_pct: None, high_pct: None, effect: None, verdict };
-    let Some(at) = known.iter().position(|(run, _)| *run == baseline) else {
-        return nothing(SinceVerdict::Unknown);
-    };
-    let (from, last) = (at.saturating_sub(DRIFT_RUNS / 2), known.len().saturating_sub(DRIFT_RUNS));
-    if from + DRIFT_RUNS > last {
-        return nothing(SinceVerdict::Unchanged);
-    }
-    let of =
-        |from: usize| known[from..from + DRIFT_RUNS].iter().map(|(_, value)| *value).collect::<Vec<f64>>();
-    stats::unpaired_effect(&of(from), &of(last))
-        .map_or_else(|| nothing(SinceVerdict::Unknown), |effect| judged(effect, better, smallest))
 }
 
 /// What changed with each run in which a series changes.

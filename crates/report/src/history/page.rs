@@ -14,8 +14,10 @@ const METHOD: &str = "A run counts by the mean of its complete trials. Change po
     JASA 109, 2014): places where the runs before and after have the largest energy distance, if runs in another order have one \
     as large in at most 1 % of 999 permutations; three runs at least lie between two, and ten are needed for the first. Each \
     figure is looked through by itself. Worse than the baseline: a change point lies between, the ratio of the runs since the last \
-    change point to those around the baseline (Hodges and Lehmann) is worse by what matters, and its whole interval is on \
-    that side of no change. What changed in the machine with a run need not be the cause.";
+    change point to those around the baseline (geometric means) is worse by what matters, and chance makes as large a change in at \
+    most 0.2 % of looks, since a history is looked at after each run. The interval allows for runs that resemble the ones before: \
+    they count as as many independent ones as tell as much, by the correlation of neighbours within the pieces and its standard error. Lone spikes are left \
+    out and reported. What changed in the machine with a run need not be the cause.";
 
 impl History {
     /// The history as one self-contained HTML page.

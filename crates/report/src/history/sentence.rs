@@ -10,6 +10,13 @@ use crate::verdict::{Level, Verdict};
 /// Differences that a sentence names; the tables have all.
 const NAMED_MOST: usize = 4;
 
+/// How often chance makes a change point where runs resemble each other; simulated in docs/statistics.md.
+const RESEMBLING: &str = "looked at after each of 60 runs, chance gives one to about 78 of 100 figures that never change at a correlation of 0.5";
+
+/// What looking after each run comes to; simulated in docs/statistics.md.
+const EACH_LOOK: &str = "A figure that is looked at after each of 60 runs is given one in about 15 of 100 histories. \
+                         \"Worse than the baseline\" allows for that";
+
 /// All sentences of a history.
 pub(super) fn all(history: &History) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = history
@@ -31,6 +38,7 @@ pub(super) fn all(history: &History) -> Vec<Verdict> {
     verdicts.extend(history.series.iter().filter_map(|series| against_baseline(history, series)));
     for series in &history.series {
         verdicts.extend(series.pieces.windows(2).map(|pair| change(history, series, &pair[0], &pair[1])));
+        verdicts.extend(resembles(series));
         verdicts.extend(course(series));
         verdicts.extend(series.spikes.iter().map(|spike| lone(history, series, spike)));
     }
@@ -52,7 +60,7 @@ fn by_chance(history: &History) -> Option<Verdict> {
     let expected = figures as f64 * stats::CHANGE_CHANCE_MAX;
     let sentence = format!(
         "{figures} figures are followed. Chance alone gives each a step in about {} of histories, and a drift, two states or a spike as \
-         often, if runs do not depend on each other; expect {} false steps, and several times as many if each run resembles the one before",
+         often, if runs do not depend on each other; expect {} false steps. {EACH_LOOK}",
         format::per_cent(stats::CHANGE_CHANCE_MAX),
         figure(expected)
     );
@@ -75,6 +83,10 @@ fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict
     ));
     let (level, sentence) = match since.verdict {
         SinceVerdict::Regressed => (Level::Failure, format!("worse than at {baseline}: {change}")),
+        SinceVerdict::NotShown => (
+            Level::Warning,
+            format!("may be worse than at {baseline}, which is not shown: {change}{}", worth(series)),
+        ),
         SinceVerdict::Changed => (
             Level::Finding,
             format!("changed since {baseline}, and not for the worse by what matters: {change}"),
@@ -85,6 +97,32 @@ fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict
         SinceVerdict::Unchanged => return None,
     };
     Some(Verdict::new(level, "since_baseline", format!("{}: {sentence}", name(series))))
+}
+
+/// `; 20 runs tell as much as 7 independent ones`.
+fn worth(series: &HistorySeries) -> String {
+    let runs = series.values.iter().flatten().count();
+    let worth = |found: stats::Resemblance| {
+        format!("; {runs} runs tell as much as {:.0} independent ones", found.independent)
+    };
+    series.resemblance.filter(|found| found.correlation > 0.0).map(worth).unwrap_or_default()
+}
+
+/// That runs resemble the ones before, which makes change points by chance.
+fn resembles(series: &HistorySeries) -> Option<Verdict> {
+    let found = series.resemblance.filter(stats::Resemblance::is_shown)?;
+    let sentence = format!(
+        "{}: each run resembles the one before (correlation {:.1}){}, and a change point may be chance: {RESEMBLING}",
+        name(series),
+        found.correlation,
+        worth(series)
+    );
+    let verdict = Verdict::new(Level::Warning, "runs_correlated", sentence);
+    Some(
+        verdict.with_remedy(
+            "look for what lasts from one run to the next, such as other load or a filling disk",
+        ),
+    )
 }
 
 fn change(history: &History, series: &HistorySeries, before: &Piece, after: &Piece) -> Verdict {

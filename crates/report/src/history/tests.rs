@@ -224,3 +224,26 @@ fn the_page_stands_alone_and_runs_nothing_of_others() {
             && !html.contains("src=")
     );
 }
+
+/// Nights that wander were called worse by chance, and nothing was said of how they resemble each other.
+#[test]
+fn nights_that_resemble_each_other_are_warned_of_and_count_as_fewer() {
+    let mut found = history(&nights(0.12), Some("nightly/03")).unwrap();
+    assert!(!found.text(None).to_string().contains("resembles the one before ("));
+    let iops = &mut found.series[0];
+    let calm = iops.resemblance.unwrap();
+    assert!(calm.correlation < 0.3 && calm.independent > 8.0, "{calm:?}");
+    iops.resemblance = Some(stats::Resemblance { correlation: 0.6, chance: 0.001, independent: 4.2 });
+    iops.since_baseline.as_mut().unwrap().verdict = SinceVerdict::NotShown;
+    let told = found.text(None).to_string().replace('\n', " ");
+    let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for part in [
+        "warning RND4K, iops: may be worse than at nightly/03, which is not shown: −12 %",
+        "16 runs tell as much as 4 independent ones",
+        "each run resembles the one before (correlation 0.6)",
+        "lag 1: 0.6",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(found.outcome(), HistoryOutcome::Passed, "what is not shown fails nothing");
+}

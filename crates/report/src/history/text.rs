@@ -63,7 +63,9 @@ impl History {
             ],
             part: false,
         };
-        let title = format!("{}  {}", sentence::name(series), bars(&series.values)).trim_end().to_owned();
+        let resembles = series.resemblance.map(|found| format!("  lag 1: {:.1}", found.correlation));
+        let (name, bars) = (sentence::name(series), bars(&series.values));
+        let title = format!("{name}  {bars}{}", resembles.unwrap_or_default()).trim_end().to_owned();
         Table { title, columns, rows: series.pieces.iter().map(row).collect() }
     }
 }

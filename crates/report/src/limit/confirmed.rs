@@ -88,6 +88,7 @@ fn of_gain(
             | Comparison::Worse
             | Comparison::Small
             | Comparison::Differs
+            | Comparison::Alike
             | Comparison::WithinNoise
             | Comparison::NotResolvable
             | Comparison::Descriptive,

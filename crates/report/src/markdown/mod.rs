@@ -46,6 +46,12 @@ impl Markdown {
         self.piece(&format!("{}\n\n", begun(&ended(sentence))));
     }
 
+    /// Commands, a line each, as code.
+    pub(crate) fn commands(&mut self, commands: &[String]) {
+        let lines: String = commands.iter().map(|command| format!("    {}\n", shown(command))).collect();
+        self.piece(&format!("{lines}\n"));
+    }
+
     /// A paragraph in small letters.
     pub(crate) fn small(&mut self, sentence: &str) {
         self.piece(&format!("<sub>{}</sub>\n\n", ended(sentence)));

@@ -2,13 +2,14 @@
 
 use maud::{Markup, html};
 
+use super::parts;
 use crate::comparison::method as comparison;
+use crate::principles;
 use crate::report::Report;
 use crate::workloads;
 
 /// What the method holds.
-pub(crate) const INSIDE: &str =
-    "how figures, intervals and percentiles were computed, and what is called steady";
+pub(crate) const INSIDE: &str = "how figures, intervals and percentiles were computed, what is called steady, and which principles this run keeps";
 
 /// How the budget of time came to be.
 const BUDGET: &str = "What sessions do was asked of their server about ten times a second, over a session that is no part of the load. \
@@ -27,6 +28,8 @@ pub(crate) fn method(report: &Report) -> Markup {
         }
         @for paragraph in report.comparison.iter().flat_map(comparison::paragraphs) { p { (paragraph) } }
         (both(report))
+        (parts::table(&principles::table(report)))
+        p.meta { (principles::SOURCE) "." }
     } }
 }
 

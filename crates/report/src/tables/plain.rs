@@ -90,6 +90,7 @@ fn factors(told: &[Told<'_>]) -> String {
                 Comparison::WithinNoise
                 | Comparison::NotResolvable
                 | Comparison::Equivalent
+                | Comparison::Alike
                 | Comparison::Small,
             ) => alike.push(*words),
             Some(Comparison::Better | Comparison::Worse | Comparison::Differs | Comparison::Descriptive)

@@ -1,10 +1,13 @@
 //! Change points of a history: where nothing changes, and where something does.
 
-use stats::change_points;
+use stats::{
+    Better, Course, HistoryShape, SMALLEST_EFFECT, SinceVerdict, change_points, history_resemblance,
+    history_shape, history_since,
+};
 
 use crate::noise::autoregressive;
 use crate::page::{Section, Table};
-use crate::sets::percent;
+use crate::sets::{Random, each, percent};
 
 /// Figures that never change, a cell.
 const UNCHANGED: u32 = 1_000;
@@ -25,9 +28,12 @@ pub(crate) fn section() -> Section {
                 how many are of as many figures as it follows. It does not correct for their number: the test compares a history with 999 \
                 orders of its runs, so that no p-value is below 0.001, and of ten runs that changed in the middle two of 252 orders are as \
                 clear, 0.008. Holm's correction of 1 % asks for 0.001 of the clearest of ten figures and for less of more figures, which no \
-                history could give, so that nothing would ever be found. Runs scatter normally by 2 % and are taken to be independent; \
-                where one resembles the one before by rho, more are false.",
-        tables: vec![alarms(), found()],
+                history could give, so that nothing would ever be found. Runs scatter normally by 2 % unless a table says otherwise, and are \
+                taken to be independent; where one resembles the one before by rho, more are false, and a warning reports the correlation. A \
+                figure is called worse than the baseline by stricter rules: runs count as as many independent ones as tell as much, by the \
+                correlation within the pieces and the error that it has, and chance makes as large a change in at most 0.2 % of looks, since a \
+                history is looked at after each run.",
+        tables: vec![alarms(), found(), watched(), delays(), shapes(), resembling()],
     }
 }
 
@@ -70,5 +76,170 @@ fn found() -> Table {
         ),
         head: head.chain(SHIFTS.map(|shift| format!("shift {shift}"))).collect(),
         rows: RHOS.iter().flat_map(|&rho| RUNS.map(|runs| (runs, rho))).map(row).collect(),
+    }
+}
+
+/// Histories that are watched, a cell.
+const WATCHED: u32 = 300;
+/// Runs of the first and of the last look.
+const LOOKS: [usize; 2] = [10, 60];
+/// Place of the baseline.
+const BASELINE: usize = 4;
+
+fn shape(values: &[f64]) -> HistoryShape {
+    history_shape(values, 1).unwrap_or_default()
+}
+
+fn since(values: &[f64], shape: &HistoryShape) -> SinceVerdict {
+    history_since(values, shape, BASELINE, SMALLEST_EFFECT, Better::Higher).verdict
+}
+
+/// Histories that never change, looked at after each run: what is said at any look.
+fn watched() -> Table {
+    const ROWS: [(f64, f64); 5] = [(0.0, 0.03), (0.0, 0.1), (0.3, 0.03), (0.5, 0.03), (0.5, 0.1)];
+    let row = |(rho, deviation): (f64, f64)| {
+        let all = each(&format!("history, watched, {rho}, {deviation}"), WATCHED, |random| {
+            let values = autoregressive(random, LOOKS[1], rho, deviation);
+            let mut ever = [false; 4];
+            for runs in LOOKS[0]..=LOOKS[1] {
+                let shape = shape(&values[..runs]);
+                let verdict = since(&values[..runs], &shape);
+                ever[0] |= verdict == SinceVerdict::Regressed;
+                ever[1] |= verdict == SinceVerdict::NotShown;
+                ever[2] |= shape.course != Course::Level;
+                ever[3] |= !shape.spikes.is_empty();
+            }
+            ever
+        });
+        let share = |of: usize| {
+            format!("{:.1}", 100.0 * all.iter().filter(|ever| ever[of]).count() as f64 / all.len() as f64)
+        };
+        [rho.to_string(), format!("{:.0} %", deviation * 100.0)]
+            .into_iter()
+            .chain((0..4).map(share))
+            .collect()
+    };
+    let head =
+        ["rho", "scatter", "worse", "may be worse, not shown", "a step, drift or two states", "a lone spike"];
+    Table {
+        caption: format!(
+            "Per cent of {WATCHED} figures that never change and that are ever called so, looked at after each run from the {}th to the \
+             {}th, with the {}th as the baseline.",
+            LOOKS[0],
+            LOOKS[1],
+            BASELINE + 1
+        ),
+        head: head.map(str::to_owned).into(),
+        rows: ROWS.into_iter().map(row).collect(),
+    }
+}
+
+/// Histories with a step that is watched, a cell.
+const STEPPED: u32 = 150;
+
+/// Runs after a step of 30 runs until it is called worse.
+fn delays() -> Table {
+    const ROWS: [(f64, f64); 4] = [(0.0, 0.1), (0.0, 0.05), (0.5, 0.1), (0.5, 0.2)];
+    const AFTER: [usize; 5] = [3, 4, 6, 10, 20];
+    let row = |(rho, step): (f64, f64)| {
+        let delays = each(&format!("history, delay, {rho}, {step}"), STEPPED, |random| {
+            let mut values = autoregressive(random, 50, rho, 0.03);
+            values[30..].iter_mut().for_each(|value| *value -= step);
+            (33..=50).find(|&runs| since(&values[..runs], &shape(&values[..runs])) == SinceVerdict::Regressed)
+        });
+        let within = |runs: usize| {
+            let found = delays.iter().flatten().filter(|found| **found <= 30 + runs).count();
+            format!("{:.0}", 100.0 * found as f64 / delays.len() as f64)
+        };
+        [rho.to_string(), format!("{:.0} %", step * 100.0)].into_iter().chain(AFTER.map(within)).collect()
+    };
+    let head = ["rho", "step"].map(str::to_owned).into_iter();
+    Table {
+        caption: format!(
+            "Per cent of {STEPPED} figures that are called worse than the baseline within so many runs after a step, which comes after 30 runs \
+             that scatter by 3 %. Fewer than three runs make no step."
+        ),
+        head: head.chain(AFTER.map(|runs| format!("{runs} runs"))).collect(),
+        rows: ROWS.into_iter().map(row).collect(),
+    }
+}
+
+/// A true course, in standard deviations of a run.
+type TrueCourse = (&'static str, fn(usize, &mut Random) -> f64);
+
+/// What each true shape is taken for. The shapes are those of Apache Otava's tests.
+fn shapes() -> Table {
+    const RUNS: usize = 40;
+    const SHAPES: [TrueCourse; 7] = [
+        ("level", |_, _| 0.0),
+        ("a step of 4", |at, _| if at < 20 { 0.0 } else { 4.0 }),
+        ("two steps of 4, up and back", |at, _| if (15..25).contains(&at) { 4.0 } else { 0.0 }),
+        ("two steps of 4, down and down", |at, _| -4.0 * f64::from(u8::from(at >= 13) + u8::from(at >= 26))),
+        ("a drift of 6 in all", |at, _| 6.0 * at as f64 / RUNS as f64),
+        ("a lone spike of 8", |at, _| if at == 17 { 8.0 } else { 0.0 }),
+        (
+            "two states 8 apart, as a coin falls",
+            |_, random| if crate::noise::below(random, 2) == 0 { 0.0 } else { 8.0 },
+        ),
+    ];
+    let row = |(name, course): TrueCourse| {
+        let all = each(&format!("history, shape, {name}"), CHANGED, |random| {
+            let noise = autoregressive(random, RUNS, 0.0, DEVIATION);
+            let values: Vec<f64> =
+                noise.iter().enumerate().map(|(at, value)| value + DEVIATION * course(at, random)).collect();
+            shape(&values)
+        });
+        let share = |is: fn(&HistoryShape) -> bool| {
+            format!("{:.0}", 100.0 * all.iter().filter(|shape| is(shape)).count() as f64 / all.len() as f64)
+        };
+        let shares = [
+            share(|shape| shape.course == Course::Level),
+            share(|shape| matches!(shape.course, Course::Steps { .. })),
+            share(|shape| matches!(shape.course, Course::Drift { .. })),
+            share(|shape| matches!(shape.course, Course::TwoStates { .. })),
+            share(|shape| !shape.spikes.is_empty()),
+        ];
+        std::iter::once(name.to_owned()).chain(shares).collect()
+    };
+    let head = [
+        "true shape, in standard deviations of a run",
+        "level",
+        "steps",
+        "drift",
+        "two states",
+        "a lone spike",
+    ];
+    Table {
+        caption: format!(
+            "Per cent of {CHANGED} figures of {RUNS} independent runs that are said to have each shape; a spike is said besides."
+        ),
+        head: head.map(str::to_owned).into(),
+        rows: SHAPES.into_iter().map(row).collect(),
+    }
+}
+
+/// Whether resemblance is told, and how large it is said to be.
+fn resembling() -> Table {
+    const RHOS: [f64; 4] = [0.0, 0.3, 0.5, 0.8];
+    let row = |runs: usize| {
+        let cell = |rho: f64| {
+            let all = each(&format!("history, resemblance, {runs}, {rho}"), UNCHANGED, |random| {
+                let values = autoregressive(random, runs, rho, DEVIATION);
+                history_resemblance(&values, &shape(&values), 1)
+            });
+            let told = all.iter().flatten().filter(|found| found.is_shown()).count();
+            let mut seen: Vec<f64> = all.iter().flatten().map(|found| found.correlation).collect();
+            seen.sort_by(f64::total_cmp);
+            format!("{:.1} / {:.1}", 100.0 * told as f64 / all.len() as f64, seen[seen.len() / 2])
+        };
+        std::iter::once(runs.to_string()).chain(RHOS.map(cell)).collect()
+    };
+    Table {
+        caption: format!(
+            "Per cent of {UNCHANGED} figures that never change of which it is told that runs resemble the ones before / median of the \
+             correlation that is estimated within the pieces."
+        ),
+        head: std::iter::once("runs".to_owned()).chain(RHOS.map(|rho| format!("rho {rho}"))).collect(),
+        rows: [20, 30, 60].into_iter().map(row).collect(),
     }
 }

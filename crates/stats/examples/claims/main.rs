@@ -24,6 +24,7 @@ mod sets;
 mod shapes;
 mod states;
 mod warnings;
+mod wild;
 
 use page::Section;
 
@@ -39,6 +40,7 @@ const SECTIONS: [Titled; 11] = [
     ("Shapes", shapes::section),
     ("Scaling", scaling::section),
     ("Effects", effects::section),
+    ("Families and wild blocks", wild::section),
     ("Runs of different times", sessions::section),
     ("Looks", looks::section),
     ("Change points of a history", history::section),

@@ -4,8 +4,8 @@ use std::fmt;
 
 pub(crate) const HEAD: &str = "# What the statistics claim, and how it was tried\n\n\
     Made by `cargo xtask bench statistics`, which feeds simulated data, whose truth is known, to the functions that judge\n\
-    measurements. The data are models of servers, not servers, unless a table says so. Each caption has the number of data sets;\n\
-    seeds are fixed: those of a data set are made of the names of its section and cell and of its number.\n";
+    measurements. The data are models of servers, not servers, unless a table says so. Under each table is the number of data sets of\n\
+    a cell. The seed of a data set is the FNV-1a hash of the name of its cell and of its number, so that each table is the same again.\n";
 
 /// What one family of claims came to.
 pub(crate) struct Section {

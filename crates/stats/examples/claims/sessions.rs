@@ -1,10 +1,11 @@
 //! Runs of different times against each other: what single ones claim, and several a side.
 
 use stats::{
-    Better, Comparison, effect_between_sessions, effect_of_sessions, judge, judge_sessions, unpaired_effect,
+    Better, Comparison, Estimate, effect_between_sessions, effect_of_intervals, effect_of_sessions, judge,
+    judge_sessions, judge_two_times, run_mean, unpaired_effect,
 };
 
-use crate::noise::normal;
+use crate::noise::{autoregressive, normal};
 use crate::page::{Section, Table};
 use crate::sets::{Random, each};
 
@@ -37,10 +38,16 @@ pub(crate) fn section() -> Section {
     Section {
         about: "`prony compare` sets runs of different times against each other. Each time shifts a run as a whole, normally by the spread \
                 of the column; the seven trials of a run scatter by 2 % besides, and what matters is 3 %. Of one run a side nothing is \
-                called better or worse unless the spread is given, here the true one; that they differ is said. Of several runs a side \
+                called better, worse, equivalent or small unless the spread is given, here the true one: the two runs differ, are alike, \
+                or cannot be told apart, and no limit of a change is judged. Of several runs a side \
                 the spread is estimated from the runs, which pays with wide intervals where they are few. Times are independent here: \
                 where a server drifts, runs of both sides have to alternate.",
-        tables: vec![claims("Per cent", 0.0), claims("Of a true gain of 10 %, per cent", 0.1), coverage()],
+        tables: vec![
+            claims("Per cent", 0.0),
+            claims("Of a true gain of 10 %, per cent", 0.1),
+            coverage(),
+            two_times(),
+        ],
     }
 }
 
@@ -62,6 +69,62 @@ fn claims(of: &str, gain: f64) -> Table {
         head: head(),
         rows: WAYS.into_iter().map(row).collect(),
     }
+}
+
+/// What is measured of each of two single runs.
+#[derive(Clone, Copy)]
+enum Measured {
+    Trials(f64),
+    Seconds,
+}
+
+/// What is said of one run and another, which says nothing of other times.
+fn two_times() -> Table {
+    const MEASURED: [(&str, Measured); 3] = [
+        ("7 trials, noise 0.5 %", Measured::Trials(0.005)),
+        ("7 trials, noise 2 %", Measured::Trials(0.02)),
+        ("one trial of 30 s, noise 5 %", Measured::Seconds),
+    ];
+    let row = |((name, measured), gain): ((&str, Measured), f64)| {
+        let cell = |spread: f64| {
+            let cell = format!("sessions, two times, {name}, {spread}, {gain}");
+            let all = each(&cell, SETS, |random| said(measured, spread, gain, random));
+            let share = |wanted: Comparison| {
+                100.0 * all.iter().filter(|one| **one == Some(wanted)).count() as f64 / all.len() as f64
+            };
+            format!("{:.0} / {:.0}", share(Comparison::Differs), share(Comparison::Alike))
+        };
+        std::iter::once(format!("{name}, gain {:.0} %", gain * 100.0)).chain(SPREADS.map(cell)).collect()
+    };
+    Table {
+        caption: format!(
+            "One run a side, nothing known of times: per cent of {SETS} comparisons that say that the two runs differ / are alike. Where \
+             times differ, a gain of 4 % may look alike and equal machines different, so no more is said."
+        ),
+        head: head(),
+        rows: MEASURED.into_iter().flat_map(|one| [0.0, 0.04].map(|gain| (one, gain))).map(row).collect(),
+    }
+}
+
+fn said(measured: Measured, spread: f64, gain: f64, random: &mut Random) -> Option<Comparison> {
+    let effect = match measured {
+        Measured::Trials(noise) => {
+            let mut run = |gain: f64| {
+                let shift = gain.ln_1p() + spread * normal(random);
+                (0..TRIALS).map(|_| (shift + noise * normal(random)).exp()).collect::<Vec<f64>>()
+            };
+            unpaired_effect(&run(0.0), &run(gain))?
+        }
+        Measured::Seconds => {
+            let mut run = |gain: f64| -> Option<Estimate> {
+                let level = (gain.ln_1p() + spread * normal(random)).exp();
+                let seconds = autoregressive(random, 30, 0.3, 0.05).into_iter().map(|of| level * of);
+                Some(run_mean(&seconds.collect::<Vec<f64>>())?.estimate)
+            };
+            effect_of_intervals(run(0.0)?, run(gain)?)?
+        }
+    };
+    Some(judge_two_times(&[effect], SMALLEST, Better::Higher)[0].comparison)
 }
 
 fn coverage() -> Table {
@@ -118,10 +181,15 @@ fn effect(way: Way, spread: f64, [first, this]: &[Vec<Vec<f64>>; 2]) -> Option<s
 /// Whether one is called better, or of equal ones worse.
 fn claim(way: Way, spread: f64, gain: f64, random: &mut Random) -> bool {
     let sides = sides(way, spread, gain, random);
-    let judge = if matches!(way, Way::Runs(_)) { judge_sessions } else { judge };
+    let judge = match way {
+        Way::Single => judge_two_times,
+        Way::Given => judge,
+        Way::Runs(_) => judge_sessions,
+    };
     effect(way, spread, &sides).is_some_and(|effect| {
         let judged = judge(&[effect], SMALLEST, Better::Higher)[0].comparison;
-        judged == Comparison::Better || (gain <= 0.0 && judged == Comparison::Worse)
+        matches!(judged, Comparison::Better | Comparison::Differs)
+            || (gain <= 0.0 && judged == Comparison::Worse)
     })
 }
 
