@@ -1,8 +1,7 @@
 //! How a session waits for another one that writes: as SQLite itself would, but no longer than somebody waits for it.
 
 use std::cell::RefCell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection as Database;
@@ -14,20 +13,37 @@ const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
 thread_local! {
     /// Of the session that this thread works for. SQLite calls back without an argument of ours.
-    static ENDED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+    static WAITED_FOR: RefCell<Option<Arc<WaitedFor>>> = const { RefCell::new(None) };
+}
+
+/// Whether somebody waits for what a session does.
+#[derive(Debug, Default)]
+struct WaitedFor {
+    has_ended: Mutex<bool>,
+    /// Rings when nobody waits any more.
+    ended: Condvar,
+}
+
+impl WaitedFor {
+    /// Pauses. False as soon as nobody waits any more: whoever drops a session waits until its statement has ended.
+    fn pause(&self, pause: Duration) -> bool {
+        let has_ended = self.has_ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.ended.wait_timeout_while(has_ended, pause, |has_ended| !*has_ended);
+        !*waited.unwrap_or_else(PoisonError::into_inner).0
+    }
 }
 
 /// While it is there, somebody waits.
 #[derive(Debug)]
-pub(super) struct Patience(Arc<AtomicBool>);
+pub(super) struct Patience(Arc<WaitedFor>);
 
 /// What a thread that works for a session knows of it.
 #[derive(Clone, Debug)]
-pub(super) struct OfThread(Arc<AtomicBool>);
+pub(super) struct OfThread(Arc<WaitedFor>);
 
 impl Patience {
     pub(super) fn new() -> Self {
-        Self(Arc::new(AtomicBool::new(false)))
+        Self(Arc::default())
     }
 
     /// For a thread that works for the session.
@@ -37,7 +53,8 @@ impl Patience {
 
     /// Nobody waits any more.
     pub(super) fn end(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        *self.0.has_ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.ended.notify_all();
     }
 }
 
@@ -50,7 +67,7 @@ impl Drop for Patience {
 impl OfThread {
     /// What is run on this thread from now on is of this session.
     pub(super) fn enter(self) {
-        ENDED.with_borrow_mut(|ended| *ended = Some(self.0));
+        WAITED_FOR.with_borrow_mut(|waited_for| *waited_for = Some(self.0));
     }
 }
 
@@ -58,10 +75,9 @@ impl Patience {
     /// Has what is run on a connection wait for others that write, on whatever thread.
     pub(super) fn wait_in(database: &Database) -> rusqlite::Result<()> {
         database.busy_handler(Some(|tries| {
-            let is_ended =
-                ENDED.with_borrow(|ended| ended.as_ref().is_some_and(|ended| ended.load(Ordering::Relaxed)));
-            let pause = pause_after(tries).filter(|_| !is_ended);
-            pause.inspect(|&pause| std::thread::sleep(pause)).is_some()
+            let Some(pause) = pause_after(tries) else { return false };
+            let waited_for = WAITED_FOR.with_borrow(Option::clone);
+            waited_for.is_none_or(|waited_for| waited_for.pause(pause))
         }))
     }
 }
@@ -78,6 +94,17 @@ fn pause_after(tries: i32) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Dropping each of 128 sessions that waited took up to 100 ms, one after the other.
+    #[test]
+    fn a_pause_ends_with_the_patience() {
+        let patience = Patience::new();
+        let of_thread = patience.of_thread();
+        let pausing = std::thread::spawn(move || of_thread.0.pause(Duration::from_secs(3600)));
+        drop(patience);
+        assert!(!pausing.join().unwrap());
+        assert!(Patience::new().0.pause(Duration::from_millis(1)), "a pause that nobody ends is all waited");
+    }
 
     #[test]
     fn pauses_grow_and_come_to_the_limit() {

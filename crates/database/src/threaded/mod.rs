@@ -69,7 +69,10 @@ impl<C: Send + 'static> Threaded<C> {
         let (ready, opened) = oneshot::channel();
         let place = target.clone();
         let opening = move || {
-            // One that nobody waits for is closed here.
+            if ready.is_closed() {
+                return;
+            }
+            // One that nobody waits for any more is closed here.
             let _ = ready.send(open(Attempt { doing: Doing::Connect, target: &place }));
         };
         let attempt = Attempt { doing: Doing::Connect, target: &target };
@@ -234,6 +237,35 @@ mod tests {
             Ok((Counting { done: Cell::new(0), closed }, interrupt))
         };
         Threaded::open(&POOL, "a:b".to_owned(), open).await.unwrap()
+    }
+
+    /// A replay that was given up opened thousands of connections that nobody waited for.
+    #[test]
+    fn a_connection_that_nobody_waits_for_is_not_opened() {
+        static BUSY: Pool = Pool::new("busy");
+        let (gate, opens) = std::sync::mpsc::channel::<()>();
+        let opens = Arc::new(Mutex::new(opens));
+        for _ in 0..pool::THREADS_MAX {
+            let opens = Arc::clone(&opens);
+            BUSY.run(Box::new(move || drop(opens.lock().unwrap().recv())), false).unwrap();
+        }
+        let opened = Arc::new(AtomicUsize::new(0));
+        let open_one = || {
+            let opened = Arc::clone(&opened);
+            let open = move |attempt: Attempt<'_>| -> Result<(Counting, Interrupt), Error> {
+                opened.fetch_add(1, Ordering::SeqCst);
+                Err(gone(attempt))
+            };
+            Threaded::open(&BUSY, "a:b".to_owned(), open)
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let given_up = tokio::time::timeout(Duration::from_millis(1), open_one());
+            assert!(given_up.await.is_err());
+            drop(gate);
+            assert!(open_one().await.is_err());
+        });
+        assert_eq!(opened.load(Ordering::SeqCst), 1, "only the one that was waited for");
     }
 
     /// An interrupt that came after an answer had the closing of SQLite leave its log behind.

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Most threads that work at once, where nobody waits for what they do.
-const THREADS_MAX: usize = 128;
+pub(super) const THREADS_MAX: usize = 128;
 /// Threads more for work that others wait for. It is short, but that of one who waits in turn until all others have let go.
 const FIRST_THREADS_MAX: usize = 16;
 /// A thread without work ends after this.
