@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use record::Order;
+use record::{Order, State};
 use serde::Serialize;
 
 use crate::format::{counted, listed};
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
 
 /// Where the principles are from.
 pub(crate) const SOURCE: &str = "The principles are those of Papadopoulos et al., \"Methodological Principles for Reproducible Performance \
@@ -91,7 +92,9 @@ pub(crate) fn table(report: &Report) -> Table {
 /// How often each combination was measured: by complete trials, or by searches that confirmed a rate.
 fn repeats(report: &Report) -> Vec<usize> {
     let mut counts: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
-    for trial in report.trials.iter().filter(|trial| trial.search.is_none() && !trial.aa) {
+    // What was left out on purpose is no combination of this run.
+    let counts_here = |trial: &&Trial| trial.search.is_none() && !trial.aa && trial.state != State::Skipped;
+    for trial in report.trials.iter().filter(counts_here) {
         *counts.entry((&trial.name, &trial.levels)).or_default() += usize::from(trial.is_complete());
     }
     for search in &report.searches {
@@ -107,7 +110,7 @@ fn repeated(report: &Report) -> (Kept, String) {
     let what = if counts.len() > 1 { "a combination" } else { "the only combination" };
     match least {
         0 => (Kept::NotKept, format!("{what} has no complete trial")),
-        1 => (Kept::NotKept, format!("{what} was measured once: its interval is of that trial alone")),
+        1 => (Kept::NotKept, format!("{what} was measured once: an interval is of that measurement alone")),
         few if few < stats::BLOCKS_MIN => (
             Kept::InPart,
             format!("{what} was measured {few} times; from {} on an interval has 95 %", stats::BLOCKS_MIN),
@@ -193,7 +196,12 @@ fn distribution(report: &Report) -> (Kept, String) {
     let latencies = measured.iter().filter(has_latencies).count();
     let intervals = measured.iter().filter(|of| of.rate_per_s.is_some()).count();
     let all = measured.len();
+    let confirmed = report.searches.iter().filter(|search| search.stable_at.is_some()).count();
     match (latencies, intervals) {
+        _ if all == 0 && confirmed > 0 => (
+            Kept::InPart,
+            "the rate is given as a range, from what was confirmed to what was given up, without a confidence".to_owned(),
+        ),
         _ if all == 0 => (Kept::NotKept, "nothing was measured to its end".to_owned()),
         (latencies, intervals) if latencies == all && intervals == all => (
             Kept::Kept,

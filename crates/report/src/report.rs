@@ -150,7 +150,7 @@ impl Report {
         let (comparison, thresholds) = apart(manifest, compared);
         let not_begun = not_begun(study, comparison.as_ref());
         let limits = limit::of_all(&mut trials, comparison.as_ref());
-        let mut report = Self {
+        let report = Self {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
             labels: manifest.labels.clone(),
@@ -185,9 +185,14 @@ impl Report {
             damage: study.damage.clone(),
             principles: Vec::new(),
         };
-        report.principles = principles::all(&report);
-        report.verdicts = verdict::all(&report);
-        report
+        report.judged()
+    }
+
+    /// The same with its verdicts, and with the principles that it keeps.
+    fn judged(mut self) -> Self {
+        self.principles = principles::all(&self);
+        self.verdicts = verdict::all(&self);
+        self
     }
 
     /// The same, with where it is stored: in this results directory, by its path in full.

@@ -76,7 +76,7 @@ fn a_comparison_is_written_as_it_is_judged() {
         (&["--fail-if", "p99_ms > +2.5 ms", "--between", "1%"][..], 0, [1, 0, 0, 0]),
         (&["--fail-if", "p99_ms > +10 %", "--fail-if", "iops < -60 %", "--between", "1%"], 3, [1, 1, 0, 0]),
         (&["--baseline", "release"], 4, [0, 0, 1, 0]),
-        (&[], 4, [0, 0, 2, 0]),
+        (&[], 0, [0, 0, 0, 2]),
     ]
     .into_iter()
     .enumerate()

@@ -154,10 +154,18 @@ fn a_change_beyond_its_limit_decides_the_exit_code() {
         let told = outcome.stdout.split("What must not be of ").nth(1).unwrap_or_default();
         assert!(told.contains(word), "{options:?}: {}", outcome.stdout);
     }
+}
+
+#[test]
+fn what_would_decide_between_two_single_runs_is_told_with_what_was_asked() {
+    let bench = Workbench::new();
+    for (name, service) in [("release", "1ms"), ("slower", "2ms")] {
+        served(&bench, name, service, 4);
+    }
+    let compare = |options: &[&str]| bench.run(&[&["compare"], options].concat());
     let limit = ["release", "slower", "--fail-if", "iops < -5 %", "--json"];
     let document = compare(&[&limit[..], &["--between", "1%"]].concat()).ended_with(3).json();
     assert_eq!(document["against"][0]["gates"][0]["outcome"], json!("failed"));
-    // Nobody knows how much two times differ: what would decide is told, with what was asked.
     let document = compare(&limit).ended_with(4).json();
     let again = document["deciding"]["again"].as_array().unwrap();
     assert_eq!(again.len(), 5, "{again:?}");
