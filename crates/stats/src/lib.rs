@@ -44,6 +44,7 @@ mod sustained;
 mod sweet_spot;
 mod trend;
 mod warm_up;
+mod written;
 
 pub use array::{Array, ArrayError};
 pub use best::{Best, best};
@@ -85,3 +86,4 @@ pub use sustained::{Step, Unstable, sustained};
 pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
 pub use trend::{Trend, trend};
 pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};
+pub use written::{Fall, Resemblance, Written, fall, late_rate, resemblance};
