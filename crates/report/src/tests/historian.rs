@@ -96,6 +96,37 @@ fn a_rate_that_was_held_by_credits_is_told_as_such() {
     );
 }
 
+/// A quick look at a server whose seconds resemble each other, and at one that is as fast all the time.
+#[test]
+fn a_quick_search_says_where_seconds_resemble_each_other() {
+    let warned = |course: fn(usize) -> f64| {
+        let held = |rate: f64| Collected::at("historian", rate).seconds(10);
+        let failed = |rate: f64| held(rate).growing(rate - 5_000.0).written(course).probe();
+        let steps = [
+            held(4_000.0).probe(),
+            failed(8_000.0),
+            failed(8_000.0),
+            failed(6_000.0),
+            failed(6_000.0),
+            held(4_000.0).confirm(),
+        ];
+        let mut study = study("quick", (1..).zip(steps).map(|(number, made)| made.trial(number)).collect());
+        study.manifest.search = Some(record::SearchRules {
+            quick: true,
+            confirmations: 1,
+            confirmations_of: 1,
+            ..search_rules()
+        });
+        let report = Report::of(&study);
+        let found = report.verdicts.into_iter().find(|verdict| verdict.rule == "search_seconds_resemble");
+        found.map(|verdict| verdict.sentence)
+    };
+    let sentence = warned(|second| 1.0 + 0.1 * (second as f64 * 0.5).sin()).unwrap();
+    assert!(sentence.contains("the rate may be up to 7 % too high"), "{sentence}");
+    assert_eq!(warned(|_| 1.0), None);
+    assert_eq!(warned(|second| if second % 2 == 0 { 1.1 } else { 0.9 }), None);
+}
+
 /// Two purges and an outage within ten minutes.
 pub(crate) fn project() -> StudyRecord {
     let trial = Collected::at("real project", 3_700.0)
