@@ -16,6 +16,7 @@ mod noise;
 mod one_trial;
 mod page;
 mod percentiles;
+mod queues;
 mod scaling;
 mod search;
 mod server;
@@ -29,12 +30,13 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 10] = [
+const SECTIONS: [Titled; 11] = [
     ("One trial", one_trial::section),
     ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),
     ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
+    ("Queues", queues::section),
     ("Scaling", scaling::section),
     ("Effects", effects::section),
     ("Runs of different times", sessions::section),
