@@ -292,6 +292,9 @@ fn label(trial: &TrialRecord, trials: Option<usize>) -> String {
     let step = trial.search.map_or_else(String::new, |step| match step {
         SearchStep::Probe { rate_per_s } => format!(" at {}/s", format::figure(rate_per_s)),
         SearchStep::Confirm { rate_per_s } => format!(" confirming {}/s", format::figure(rate_per_s)),
+        SearchStep::Long { rate_per_s } => {
+            format!(" confirming {}/s for longer", format::figure(rate_per_s))
+        }
     });
     format!("{} {}{levels}{block}{step}", of(trial.number, trials), trial.name)
 }

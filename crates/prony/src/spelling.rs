@@ -172,6 +172,7 @@ fn flag_of(key: &str) -> String {
         "target.database.existing" => "--reuse".to_owned(),
         "search.start_per_s" => "--start-rate".to_owned(),
         "search.confirm" => "--confirm".to_owned(),
+        "search.confirm_for" => "--confirm-for".to_owned(),
         _ if is_flag => flag(&Parameter::new(key)),
         _ => key.to_owned(),
     }

@@ -3,7 +3,7 @@
 //! The judgement itself is `stats::sustained`; here is only the one place that says which numbers go into it, for the
 //! search while it runs and for a report long after.
 
-use stats::Step;
+use stats::{Step, Written};
 
 use crate::historian::{HistorianOutcome, HistorianSetup, RECORD};
 use crate::{Latency, Loop, OperationInterval, Phase, Sample};
@@ -21,6 +21,8 @@ pub const OFFERED: &str = "offered_records";
 pub const REFUSED: &str = "refused_records";
 /// Cycles of a step without maintenance: as many as there are lengths of this in it.
 const CYCLE_S: f64 = 10.0;
+/// Pending records are nearly nothing if they are offered in this time, in seconds.
+const LOW_S: f64 = 0.1;
 /// A step has at least so many cycles, if it has so many samples.
 const CYCLES_MIN: f64 = 5.0;
 
@@ -69,6 +71,24 @@ pub fn ingest_step(
         p99_ms: record.map(OperationInterval::latency).and_then(p99_ms),
         p99_limit_ms: setup.p99_limit_ms,
     })
+}
+
+/// What was written in each interval of a trial, from its begin or of its measured window alone. All rows count, whenever they
+/// were due.
+#[must_use]
+pub fn written(samples: &[Sample], measured_alone: bool) -> Vec<Written> {
+    let counts = |sample: &&Sample| match sample.phase {
+        Phase::Measure => true,
+        Phase::WarmUp => !measured_alone,
+        Phase::Drain => false,
+    };
+    let gauge = |sample: &Sample, name: &str| sample.gauges.get(name).copied().unwrap_or(0.0);
+    let of = |sample: &Sample| Written {
+        length_s: sample.length_s,
+        records: sample.operations.get(RECORD).map_or(0.0, |operation| operation.count as f64),
+        all_it_could: gauge(sample, PENDING_MIN) * sample.length_s > LOW_S * gauge(sample, OFFERED),
+    };
+    samples.iter().filter(counts).map(of).collect()
 }
 
 fn p99_ms(latency: &Latency) -> Option<f64> {

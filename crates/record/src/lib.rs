@@ -73,7 +73,7 @@ pub use fault::{ClientAway, FaultDone, Split};
 pub use format::FORMAT_VERSION;
 pub use histogram::{HistogramError, Latency};
 pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, MaintenanceSetup, ReaderSetup};
-pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step};
+pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step, written};
 pub use inspected::{FactRow, InspectedServer, Layout, Tuning, Unread};
 pub use lab::{LabVolume, Laboratory};
 pub use labels::{LATEST, LabelError, Labels, RunName, Tag};

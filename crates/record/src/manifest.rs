@@ -158,6 +158,9 @@ pub struct SearchRules {
     /// The cycle that steps are as long as; none in records of before, and where lengths are the user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Cycle>,
+    /// Length of the long step that a confirmed rate must hold too, warm-up included, in seconds; none if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm_for_s: Option<f64>,
     /// Rest between steps, in seconds.
     pub cool_down_s: f64,
     /// Whether the steps were shortened: a quick look and no measurement to rely on.
@@ -178,6 +181,7 @@ impl SearchRules {
             failures: self.failures,
             confirmations: self.confirmations,
             confirmations_of: self.confirmations_of.max(self.confirmations),
+            long: self.confirm_for_s.is_some(),
         }
     }
 
@@ -197,7 +201,7 @@ impl SearchRules {
     fn announced_s(&self, steps: Steps) -> f64 {
         /// To empty tables, to drain and to count: of small tables on a quick disk.
         const BESIDES_S: f64 = 1.0;
-        self.time_s(steps) + f64::from(steps.probes + steps.confirmations) * BESIDES_S
+        self.time_s(steps) + f64::from(steps.all()) * BESIDES_S
     }
 
     /// Time that so many steps take with their rests, in seconds. Emptying tables and draining come on top.
@@ -205,5 +209,6 @@ impl SearchRules {
     pub fn time_s(&self, steps: Steps) -> f64 {
         f64::from(steps.probes) * (self.step_s + self.cool_down_s)
             + f64::from(steps.confirmations) * (self.confirm_s + self.cool_down_s)
+            + f64::from(steps.long) * (self.confirm_for_s.unwrap_or(0.0) + self.cool_down_s)
     }
 }

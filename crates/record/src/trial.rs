@@ -149,6 +149,11 @@ pub enum SearchStep {
         /// Records offered a second.
         rate_per_s: f64,
     },
+    /// Confirms a confirmed rate once more, for much longer.
+    Long {
+        /// Records offered a second.
+        rate_per_s: f64,
+    },
 }
 
 impl SearchStep {
@@ -156,7 +161,9 @@ impl SearchStep {
     #[must_use]
     pub fn rate_per_s(self) -> f64 {
         match self {
-            Self::Probe { rate_per_s } | Self::Confirm { rate_per_s } => rate_per_s,
+            Self::Probe { rate_per_s } | Self::Confirm { rate_per_s } | Self::Long { rate_per_s } => {
+                rate_per_s
+            }
         }
     }
 }

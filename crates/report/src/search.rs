@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use record::{Manifest, SearchRules, SearchStep};
 use serde::Serialize;
+use stats::Resemblance;
 
 use crate::format::figure;
+use crate::historian::Historian;
 use crate::trial::Trial;
 
 /// Rates that differ by less than this share are one rate.
@@ -18,6 +20,9 @@ pub struct SearchedStep {
     pub rate_per_s: f64,
     /// Whether it confirms a rate that was found stable before.
     pub confirms: bool,
+    /// Whether it is the long step that a confirmed rate must hold too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub long: bool,
     /// Whether the rate was held; none of a step that failed or is invalid, which counts for nothing.
     pub stable: Option<bool>,
     /// Why it was not held, or why that is not known.
@@ -52,10 +57,19 @@ pub struct Search {
     pub unconfirmed_at: Option<f64>,
     /// The lowest rate above it that was given up. What can be held lies between the two.
     pub failed_at: Option<f64>,
+    /// Whether a confirmed rate had to be held in a long step too.
+    #[serde(skip)]
+    pub long: bool,
     /// How often it was not held; none where no rate failed.
     pub failed: Option<Tried>,
     /// Why it was not held.
     pub failed_because: Vec<String>,
+    /// The highest rate that was held for a while and then fell for good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Burst>,
+    /// How much seconds of a quick look resemble the ones before, where that may have let a rate pass that is too high.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resemblance: Option<Resemblance>,
     /// Rates below the confirmed one that were given up.
     pub failed_below: Vec<f64>,
     /// Why no higher rate was tried, if none failed.
@@ -117,6 +131,36 @@ pub struct Tried {
     pub window_s: f64,
     /// Most rows in the table at the end of a step.
     pub rows: Option<u64>,
+    /// Length of the measured window of the long step, in seconds; none where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_s: Option<f64>,
+    /// Whether the long step held it, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_held: Option<bool>,
+}
+
+/// A rate that was held for a while and not for ever, as burst credits or a cache that fills make it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Burst {
+    /// Records a second that were offered.
+    pub rate_per_s: f64,
+    /// How long as many were written, in seconds.
+    pub held_s: f64,
+    /// Records a second that were written after that.
+    pub then_per_s: f64,
+}
+
+impl Burst {
+    /// `held 9,860/s for 8 min, then 5,000/s`.
+    pub(crate) fn words(&self) -> String {
+        let Self { rate_per_s, held_s, then_per_s } = self;
+        format!(
+            "held {}/s for {}, then {}/s",
+            crate::format::plain(*rate_per_s),
+            crate::format::duration(held_s.round()),
+            figure(*then_per_s)
+        )
+    }
 }
 
 impl Search {
@@ -209,6 +253,9 @@ fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
         confirmations_of: rules.map(|rules| rules.decisions().confirmations_of),
         quick: rules.is_some_and(|rules| rules.quick),
         step_s: rules.map(|rules| rules.step_s),
+        long: limits.long,
+        burst: burst(group, floor),
+        resemblance: rules.filter(|rules| rules.quick).and_then(|_| resemblance(group)),
         steps,
     }
 }
@@ -223,7 +270,8 @@ fn searched(trial: &Trial, step: SearchStep) -> SearchedStep {
     };
     SearchedStep {
         rate_per_s: step.rate_per_s(),
-        confirms: matches!(step, SearchStep::Confirm { .. }),
+        confirms: matches!(step, SearchStep::Confirm { .. } | SearchStep::Long { .. }),
+        long: matches!(step, SearchStep::Long { .. }),
         stable,
         because,
         measured_s: trial.measured_s,
@@ -236,12 +284,54 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME_RATE * a.abs().max(b.abs())
 }
 
-fn at(steps: &[SearchedStep], rate: f64) -> impl Iterator<Item = &SearchedStep> {
+fn at(steps: &[SearchedStep], rate: f64) -> impl DoubleEndedIterator<Item = &SearchedStep> {
     steps.iter().filter(move |step| same(step.rate_per_s, rate))
 }
 
 fn count(steps: &[SearchedStep], rate: f64, confirms: bool, stable: bool) -> usize {
-    at(steps, rate).filter(|step| step.confirms == confirms && step.stable == Some(stable)).count()
+    let counts =
+        |step: &&SearchedStep| step.confirms == confirms && !step.long && step.stable == Some(stable);
+    at(steps, rate).filter(counts).count()
+}
+
+/// The highest rate above the one that was held which was written for a while in a step that confirms it, and then fell for good.
+/// What was written before that counts from the first of its confirming steps on; where that fell at once, the steps that looked for
+/// it say how long it was held.
+fn burst(group: &[(&Trial, SearchStep)], held_per_s: f64) -> Option<Burst> {
+    let of = |rate_per_s: f64| {
+        let at = || group.iter().filter(move |(_, step)| same(step.rate_per_s(), rate_per_s));
+        let mut held_s = 0.0;
+        for (trial, step) in at() {
+            let written = &trial.historian()?.written;
+            let length_s: f64 = written.iter().map(|interval| interval.length_s).sum();
+            if matches!(step, SearchStep::Probe { .. }) {
+                continue;
+            }
+            if let Some(fall) = stats::fall(written, rate_per_s) {
+                held_s += fall.after_s;
+                if held_s == 0.0 {
+                    let probes = at().filter(|(_, step)| matches!(step, SearchStep::Probe { .. }));
+                    held_s = probes.map(|(probe, _)| probe.measured_s).fold(0.0, f64::max);
+                }
+                return Some(Burst { rate_per_s, held_s, then_per_s: fall.to_per_s });
+            }
+            held_s += length_s;
+        }
+        None
+    };
+    let above = group.iter().map(|(_, step)| step.rate_per_s()).filter(|rate| *rate > held_per_s);
+    let mut rates: Vec<f64> = above.filter(|rate| !same(*rate, held_per_s)).collect();
+    rates.sort_by(|a, b| b.total_cmp(a));
+    rates.dedup_by(|a, b| same(*a, *b));
+    rates.into_iter().find_map(of)
+}
+
+/// How much seconds resemble the ones before in steps that the server did not hold, if that matters.
+fn resemblance(group: &[(&Trial, SearchStep)]) -> Option<Resemblance> {
+    let not_held = group.iter().filter_map(|(trial, _)| trial.historian());
+    let windows =
+        not_held.filter(|historian| historian.stable == Some(false)).map(Historian::written_measured);
+    stats::resemblance(&windows.collect::<Vec<_>>()).filter(Resemblance::matters)
 }
 
 /// What a search is judged by: the rules that it was run by.
@@ -253,31 +343,42 @@ struct Limits {
     confirmations: usize,
     /// Confirming steps that may fail.
     may_fail: usize,
+    /// Whether a long step must be held too.
+    long: bool,
 }
 
 impl Limits {
     fn of(rules: Option<&SearchRules>) -> Self {
         let Some(rules) = rules.map(SearchRules::decisions) else {
-            return Self { failures: 1, confirmations: 1, may_fail: 0 };
+            return Self { failures: 1, confirmations: 1, may_fail: 0, long: false };
         };
         Self {
             failures: rules.failures.max(1) as usize,
             confirmations: rules.confirmations.max(1) as usize,
             may_fail: (rules.confirmations_of - rules.confirmations) as usize,
+            long: rules.long,
         }
     }
 
     fn given_up(self, steps: &[SearchedStep], rate: f64) -> bool {
-        count(steps, rate, false, false) >= self.failures || count(steps, rate, true, false) > self.may_fail
+        count(steps, rate, false, false) >= self.failures
+            || count(steps, rate, true, false) > self.may_fail
+            || long(steps, rate).any(|step| step.stable == Some(false))
     }
 
     fn confirmed(self, steps: &[SearchedStep], rate: f64) -> bool {
-        count(steps, rate, true, true) >= self.confirmations && !self.given_up(steps, rate)
+        count(steps, rate, true, true) >= self.confirmations
+            && (!self.long || long(steps, rate).any(|step| step.stable == Some(true)))
+            && !self.given_up(steps, rate)
     }
 }
 
+fn long(steps: &[SearchedStep], rate: f64) -> impl DoubleEndedIterator<Item = &SearchedStep> {
+    at(steps, rate).filter(|step| step.long && step.stable.is_some())
+}
+
 fn tried(steps: &[SearchedStep], rate: f64) -> Tried {
-    let judged = || at(steps, rate).filter(|step| step.stable.is_some());
+    let judged = || at(steps, rate).filter(|step| step.stable.is_some() && !step.long);
     let confirms = judged().any(|step| step.confirms);
     let judged: Vec<&SearchedStep> = judged().filter(|step| step.confirms == confirms).collect();
     let held = judged.iter().filter(|step| step.stable == Some(true)).count();
@@ -286,7 +387,9 @@ fn tried(steps: &[SearchedStep], rate: f64) -> Tried {
         steps: judged.len(),
         held,
         window_s: shown.map(|step| step.measured_s).reduce(f64::min).unwrap_or(0.0),
-        rows: judged.iter().filter_map(|step| step.rows_after).max(),
+        rows: at(steps, rate).filter_map(|step| step.rows_after).max(),
+        long_s: long(steps, rate).map(|step| step.measured_s).next_back(),
+        long_held: long(steps, rate).map(|step| step.stable == Some(true)).next_back(),
     }
 }
 
@@ -313,7 +416,7 @@ mod tests {
 
     use super::RateRange;
 
-    /// Steps as text: `p` probes, `c` confirms, then the rate, then `+` held, `-` not held, `?` invalid.
+    /// Steps as text: `p` probes, `c` confirms, `l` confirms for longer, then the rate, then `+` held, `-` not held, `?` invalid.
     fn search(steps: &[&str]) -> super::Search {
         search_by(steps, |_| {})
     }
@@ -324,7 +427,11 @@ mod tests {
             let (rate, how) = rest.split_at(rest.len() - 1);
             let rate: f64 = rate.parse().unwrap();
             let made = Collected::at("historian", rate);
-            let made = if kind == "p" { made.probe() } else { made.confirm() };
+            let made = match kind {
+                "p" => made.probe(),
+                "l" => made.long(),
+                _ => made.confirm(),
+            };
             match how {
                 "+" => made.trial(number),
                 "-" => made.growing(rate * 0.06).trial(number),
@@ -386,6 +493,26 @@ mod tests {
         );
         let nothing = search(&["p1000-", "p500-"]);
         assert_eq!((nothing.stable_at, nothing.unconfirmed_at, nothing.failed_at), (None, None, Some(500.0)));
+    }
+
+    #[test]
+    fn a_long_step_confirms_only_where_it_is_asked_for_and_gives_up_what_it_does_not_hold() {
+        let confirmed = ["p1000+", "p2000-", "p2000-", "c1000+", "c1000+", "c1000+"];
+        let asked = |rules: &mut record::SearchRules| rules.confirm_for_s = Some(3_600.0);
+        let with = |more: &[&str]| search_by(&[&confirmed[..], more].concat(), asked);
+        let not_yet = with(&[]);
+        assert_eq!(
+            (not_yet.stable_at, not_yet.unconfirmed_at),
+            (None, Some(1000.0)),
+            "the long step is missing"
+        );
+        let held = with(&["l1000+"]);
+        assert_eq!((held.stable_at, held.failed_at), (Some(1000.0), Some(2000.0)));
+        let tried = held.held.unwrap();
+        assert_eq!((tried.held, tried.steps, tried.long_held), (3, 3, Some(true)));
+        let lower = with(&["l1000-", "c900+", "c900+", "c900+", "l900+"]);
+        assert_eq!((lower.stable_at, lower.failed_at), (Some(900.0), Some(1000.0)));
+        assert_eq!(lower.failed.unwrap().long_held, Some(false));
     }
 
     #[test]

@@ -348,6 +348,7 @@ impl Run<'_, '_> {
             Some(cycle) => StepLengths::of_cycle(&trial.work, cycle),
             None => StepLengths::given(&trial.work, span(rules.confirm_s)),
         };
+        let lengths = lengths.with_long(rules.confirm_for_s.map(span));
         let mut search = Search::new(rules.decisions());
         let mut state = State::Complete;
         let mut beyond = Beyond::default();
@@ -378,7 +379,7 @@ impl Run<'_, '_> {
             let planned_ns = rest.ns.saturating_add(work.any().phases().end_ns());
             beyond.add(planned_ns as f64 / 1e9, begin.elapsed());
             rest = span(rules.cool_down_s);
-            search.take(search_steps::held(&ran));
+            search.take(search_steps::held(&ran), search_steps::written_per_s(&ran));
         }
         Ok(state)
     }

@@ -15,6 +15,7 @@ pub(crate) fn next(search: &Search, lengths: &StepLengths, work: &Work) -> Optio
         Next::Done => return None,
         Next::Probe(rate_per_s) => (SearchStep::Probe { rate_per_s }, lengths.probe),
         Next::Confirm(rate_per_s) => (SearchStep::Confirm { rate_per_s }, lengths.confirm),
+        Next::Long(rate_per_s) => (SearchStep::Long { rate_per_s }, lengths.long.unwrap_or(lengths.confirm)),
     };
     // Made anew: a step that is longer than the time between two purges has purges.
     match work.any().at_rate(step.rate_per_s(), phases) {
@@ -44,9 +45,7 @@ impl Beyond {
     /// so far in the mean, and as the longest of them.
     pub(crate) fn times_s(&self, rules: &SearchRules, search: &Search) -> (f64, f64) {
         let mean_s = self.sum_s / f64::from(self.steps.max(1));
-        let time_s = |steps: Steps, beyond_s: f64| {
-            rules.time_s(steps) + f64::from(steps.probes + steps.confirmations) * beyond_s
-        };
+        let time_s = |steps: Steps, beyond_s: f64| rules.time_s(steps) + f64::from(steps.all()) * beyond_s;
         (time_s(search.steps_expected(), mean_s), time_s(search.steps_at_most(), self.longest_s))
     }
 }
@@ -65,6 +64,11 @@ pub(crate) fn held(ran: &Ran) -> Held {
     }
 }
 
+/// Records a second that a step wrote in the second half of its window.
+pub(crate) fn written_per_s(ran: &Ran) -> Option<f64> {
+    stats::late_rate(&record::written(&ran.samples, true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +85,7 @@ mod tests {
             confirmations_of: 4,
             failures: 2,
             cycle: None,
+            confirm_for_s: None,
             cool_down_s: 1.0,
             quick: true,
         };
@@ -91,7 +96,7 @@ mod tests {
         beyond.add(6.0, Duration::from_secs(7));
         beyond.add(6.0, Duration::from_secs(9));
         beyond.add(6.0, Duration::from_secs(5));
-        let number = |steps: Steps| f64::from(steps.probes + steps.confirmations);
+        let number = |steps: Steps| f64::from(steps.all());
         let (expected_now_s, at_most_now_s) = beyond.times_s(&rules, &search);
         assert!((expected_now_s - expected_s - 4.0 / 3.0 * number(search.steps_expected())).abs() < 1e-9);
         assert!((at_most_now_s - at_most_s - 3.0 * number(search.steps_at_most())).abs() < 1e-9);

@@ -222,10 +222,11 @@ impl Quadratic {
     }
 }
 
-/// What saturates, as gradually as N / (1 + N / K) does: height + slope · ln N − bend · ln(1 + N / K).
+/// What saturates gradually: height + slope · ln N − bend / p · ln(1 + (N / K)^p).
 ///
-/// Any slopes on both sides and any K, also one beyond the levels; closed loops of Little's law, Michaelis and Menten, Amdahl's law
-/// and contention in Gunther's are of this form, and a logarithm is close to it.
+/// Any slopes on both sides and any K, also one beyond the levels. With p = 1 closed loops of Little's law, Michaelis and Menten,
+/// Amdahl's law and contention in Gunther's are of this form, and a logarithm is close to it. With p = 2 it bends more sharply, as
+/// tanh(N / K) does.
 pub(crate) struct Saturating;
 
 impl Saturating {
@@ -236,10 +237,14 @@ impl Saturating {
     const PLACES: f64 = 8.0;
 
     pub(crate) fn squares(points: &[Point]) -> f64 {
+        Self::squares_of(points, 1.0)
+    }
+
+    pub(crate) fn squares_of(points: &[Point], sharpness: f64) -> f64 {
         let (first, last) = (points[0].x - Self::BEYOND, points[points.len() - 1].x + Self::BEYOND);
         let places = ((last - first) * Self::PLACES).ceil();
         let at = |place: u32| first + (last - first) * f64::from(place) / places;
-        let of = |place: u32| squares_with(points, |x| (x - at(place)).exp().ln_1p());
+        let of = |place: u32| squares_with(points, |x| (sharpness * (x - at(place))).exp().ln_1p());
         (0..=places as u32).map(of).fold(f64::INFINITY, f64::min)
     }
 }
@@ -247,6 +252,11 @@ impl Saturating {
 /// Least sum of squares of a straight line and so much of another curve: what the line leaves of the points, regressed on what it
 /// leaves of the curve.
 fn squares_with(points: &[Point], curve: impl Fn(f64) -> f64) -> f64 {
+    line_with(points, curve).0
+}
+
+/// The same, and how much of the curve there is.
+pub(crate) fn line_with(points: &[Point], curve: impl Fn(f64) -> f64) -> (f64, f64) {
     let straight = Straight::fit(points);
     let curved: Vec<Point> = points.iter().map(|p| Point { x: p.x, y: curve(p.x) }).collect();
     let of_curved = Straight::fit(&curved);
@@ -255,7 +265,7 @@ fn squares_with(points: &[Point], curve: impl Fn(f64) -> f64) -> f64 {
     let pairs = || points.iter().zip(&curved).map(|(point, curved)| left(point, curved));
     let (product, square) = pairs().fold((0.0, 0.0), |(p, s), (y, q)| (p + y * q, s + q * q));
     let bend = product / square;
-    pairs().map(|(y, q)| (y - bend * q).powi(2)).sum()
+    (pairs().map(|(y, q)| (y - bend * q).powi(2)).sum(), bend)
 }
 
 /// A continuous line of two segments.

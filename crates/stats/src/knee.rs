@@ -1,7 +1,7 @@
 //! The knee of a curve: the level past which more load gains at another, usually lower, rate.
 //!
 //! A line that bends once is fitted to the logarithms of the levels' means and claimed only where it is clearly better than a
-//! straight one, than a smooth curve and than a jump; a smooth curve is not given a knee because some formula always finds one.
+//! straight one, than smooth curves and than a jump; a smooth curve is not given a knee because some formula always finds one.
 //! It finds one knee at most, judges neither which side is the better nor whether the bend is down or up, and says which levels
 //! to add without measuring them.
 
@@ -12,6 +12,7 @@ use crate::curve::{
     BIC_GAIN_MIN, Bent, CHANCE_MAX, Jumping, NoCurve, Point, Quadratic, Saturating, at_least_resolved, bic,
     by_chance, curve,
 };
+use crate::queueing::Curve;
 use crate::student::t_quantile;
 
 /// A knee is claimed where the steeper slope is at least so many times the other, or they have opposite signs.
@@ -22,8 +23,13 @@ const SLOPE_RATIO_MIN: f64 = 2.0;
 const DOUBLING_MIN: f64 = 0.05;
 
 /// By how much a bend must describe the levels better than any smooth curve: "strong" in Kass and Raftery (1995), since there are
-/// more smooth curves than the two that it is set against.
+/// more smooth curves than those that it is set against.
 const SMOOTH_BIC_GAIN_MIN: f64 = 6.0;
+
+/// The sharpest curve that is still smooth, by p of [`Saturating`], and by how much a bend must describe the levels better: a bend
+/// differs little from it.
+const SHARP: f64 = 2.0;
+const SHARP_BIC_GAIN_MIN: f64 = 0.0;
 
 /// Joins that are tried between two levels to find where the interval ends.
 const JOINS_A_GAP: usize = 32;
@@ -41,6 +47,12 @@ pub struct Knee {
     pub slope_below: f64,
     /// Slope above the knee in log–log.
     pub slope_above: f64,
+    /// The lowest level that was measured; none in records of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<f64>,
+    /// The highest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<f64>,
     /// Probability that noise bends a straight line as far.
     pub chance: f64,
     /// By how much the Bayesian information criterion is better than that of a smooth curve, and than that of a jump.
@@ -60,6 +72,15 @@ impl Knee {
     #[must_use]
     pub fn by_doubling(&self) -> [f64; 2] {
         [self.slope_below, self.slope_above].map(doubling)
+    }
+
+    /// What changes from the first level to the knee, and from the knee to the last level, as shares of the value: no more than what
+    /// was measured. None in records of before.
+    #[must_use]
+    pub fn changes(&self) -> Option<[f64; 2]> {
+        let (first, last) = (self.first?, self.last?);
+        let change = |slope: f64, ratio: f64| (slope * ratio.ln()).exp_m1();
+        Some([change(self.slope_below, self.at / first), change(self.slope_above, last / self.at)])
     }
 }
 
@@ -112,9 +133,10 @@ pub enum NoKnee {
 /// side (one at the knee counts on both). A knee is claimed where
 /// - noise about a straight line is described as much better by a bend in at most 0.8 % of cases (a Monte Carlo test: Barnard, JRSS
 ///   B 25, 1963), which takes at least six levels in two blocks or more, or eight in one;
-/// - a quadratic and a curve that saturates gradually are worse by at least 6, and a pair of parallel lines with a jump by at least
-///   2 of the Bayesian information criterion (Schwarz,
-///   "Estimating the dimension of a model", 1978; "positive" in Kass and Raftery, "Bayes factors", JASA 90, 1995);
+/// - smooth curves are worse by at least 6 of the Bayesian information criterion (a quadratic, one that saturates gradually, and time
+///   in a queue, which rises towards a capacity), one that saturates more sharply is no better, and a pair of parallel lines with a
+///   jump is worse by at least 2 (Schwarz, "Estimating the dimension of a model", 1978; "positive" in Kass and Raftery, "Bayes
+///   factors", JASA 90, 1995);
 /// - the slopes differ at least twofold, and a doubling of the level changes the value by 5 % on one side at least.
 ///
 /// The interval holds the joins whose sum of squares is not worse than the best by a factor of 1 + t²/ν, with Student's t of the
@@ -133,8 +155,10 @@ pub fn knee(levels: &[CandidateLevel<'_>], seed: u64) -> Result<Knee, NoKnee> {
     let criterion = |squares: f64, parameters: f64| bic(points.len(), squares, parameters);
     let own = criterion(bent.squares, Bent::PARAMETERS);
     let quadratic = criterion(Quadratic::squares(&points), Quadratic::PARAMETERS);
-    let over_smooth = quadratic.min(criterion(Saturating::squares(&points), Saturating::PARAMETERS)) - own;
-    if over_smooth < SMOOTH_BIC_GAIN_MIN {
+    let saturating =
+        |sharpness: f64| criterion(Saturating::squares_of(&points, sharpness), Saturating::PARAMETERS);
+    let over_smooth = quadratic.min(saturating(1.0)).min(Curve::best_criterion(&points)) - own;
+    if over_smooth < SMOOTH_BIC_GAIN_MIN || saturating(SHARP) - own < SHARP_BIC_GAIN_MIN {
         return Err(NoKnee::Gradual { bic_gain: over_smooth });
     }
     let over_jump = criterion(Jumping::fit(&points).squares, Jumping::PARAMETERS) - own;
@@ -152,6 +176,8 @@ pub fn knee(levels: &[CandidateLevel<'_>], seed: u64) -> Result<Knee, NoKnee> {
         high: high.exp(),
         slope_below: below,
         slope_above: above,
+        first: points.first().map(|point| point.x.exp()),
+        last: points.last().map(|point| point.x.exp()),
         chance,
         bic_gain: over_smooth.min(over_jump),
     })

@@ -47,8 +47,9 @@ fn true_knee_is_mostly_inside_the_interval() {
             let found = found(&measured(levels, blocks, |level| 2400.0 * level.min(at), 0.05, seed));
             found.is_ok_and(|knee| (knee.low..=knee.high).contains(&at))
         };
+        // Of one block some nine in ten are told from a smooth curve at all, docs/statistics.md.
         let share = share_of_seeds(100, holds);
-        assert!(share >= 0.87, "{at}: {share}");
+        assert!(share >= 0.83, "{at}: {share}");
     }
 }
 
@@ -178,6 +179,8 @@ fn further_levels_cut_the_interval_into_equal_ratios() {
         high: 64.0,
         slope_below: 1.0,
         slope_above: 0.0,
+        first: Some(1.0),
+        last: Some(256.0),
         chance: 0.001,
         bic_gain: 20.0,
     };
@@ -194,6 +197,52 @@ fn opposite_slopes_are_never_alike() {
     assert!(alike(1.0, 0.51));
     assert!(alike(-1.0, -0.9));
     assert!(!alike(1.0, 0.0));
+}
+
+/// A knee at 76 of levels to 95: what a doubling would change was told, "by +25,800 %", though 95 is 1.24 times 76.
+#[test]
+fn what_changes_past_a_knee_is_that_to_the_last_level() {
+    let knee = Knee {
+        at: 76.0,
+        low: 70.0,
+        high: 80.0,
+        slope_below: 0.0,
+        slope_above: 8.0,
+        first: Some(19.0),
+        last: Some(95.0),
+        chance: 0.001,
+        bic_gain: 20.0,
+    };
+    let [below, above] = knee.changes().unwrap();
+    assert!(below.abs() < 1e-12 && (above - (1.25f64.powi(8) - 1.0)).abs() < 1e-9, "{below} {above}");
+    assert!(knee.by_doubling()[1] > 250.0);
+}
+
+/// Time over load in a queue of one server was given a knee in 48 to 100 % of curves.
+#[test]
+fn time_in_a_queue_has_no_knee() {
+    let grids: [[f64; 9]; 2] = [
+        [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0],
+        [0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0],
+    ];
+    for grid in &grids {
+        for (blocks, noise) in [(1, 0.02), (7, 0.02), (7, 0.05)] {
+            let share = share_of_seeds(100, |seed| {
+                found(&measured(grid, blocks, |load| 1.0 / (1.0 - load / 100.0), noise, seed)).is_ok()
+            });
+            assert!(share <= 0.05, "{grid:?} {blocks} {noise}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_soft_saturation_has_hardly_ever_a_knee() {
+    for (index, curve) in
+        [|n: f64| 1.0 - (-n / 12.0).exp(), |n: f64| (n / 20.0).tanh()].into_iter().enumerate()
+    {
+        let share = share_of_seeds(200, |seed| found(&measured(&SWEEP, 7, curve, 0.02, seed)).is_ok());
+        assert!(share <= 0.05, "curve {index}: {share}");
+    }
 }
 
 proptest! {

@@ -94,6 +94,34 @@ mod tests {
     }
 
     #[test]
+    fn a_long_step_is_longer_than_those_before_it_and_counts_in_the_time_of_the_search() {
+        let mut study = Study::of_historian(url());
+        study.search_rate(false);
+        let rules = |study: &Study, checkpoint_s: Option<f64>| {
+            let plan = Plan::of(study).map_err(|error| error.to_string())?;
+            Ok::<_, String>(plan.trials[0].search_rules(study, checkpoint_s).unwrap())
+        };
+        let without = rules(&study, None).unwrap();
+        assert_eq!(without.confirm_for_s, None);
+        study.search.as_mut().unwrap().confirm_for = Some(Span::seconds(3_600));
+        let with = rules(&study, None).unwrap();
+        assert_eq!(with.confirm_for_s, Some(3_600.0));
+        let more_s = with.time_on_s(1_000.0) - without.time_on_s(1_000.0);
+        assert_eq!(more_s, 3_600.0 + 5.0 + 1.0, "itself, its rest, and what a step takes besides");
+        assert!(with.time_at_most_s() > without.time_at_most_s() + 11.0 * 3_600.0);
+        let long_cycle = rules(&study, Some(1_800.0)).unwrap();
+        assert_eq!(long_cycle.confirm_for_s, Some(3_780.0), "no shorter than a confirming step");
+        study.search.as_mut().unwrap().confirm_for = Some(Span::seconds(540));
+        let refused = rules(&study, None).unwrap_err();
+        assert!(
+            refused.contains("search.confirm_for: cannot be 9m: the steps before it take 9m"),
+            "{refused}"
+        );
+        study.search.as_mut().unwrap().confirm = Some(Span::seconds(60));
+        assert!(rules(&study, None).is_ok());
+    }
+
+    #[test]
     fn three_of_four_confirmations_must_be_held_unless_it_is_said() {
         let of = |text: &str| {
             let mut study = Study::of_historian(url());

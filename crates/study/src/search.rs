@@ -39,6 +39,9 @@ pub struct Search {
     /// Of how many; one more than `confirmations` if none, and one where that is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmations_of: Option<u32>,
+    /// Length of a long step, warm-up included, that a confirmed rate must hold too; there is none unless it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm_for: Option<Span>,
     /// Rest between steps.
     pub cool_down: Span,
 }
@@ -51,6 +54,7 @@ impl Default for Search {
             confirm: None,
             confirmations: 3,
             confirmations_of: None,
+            confirm_for: None,
             cool_down: Span::seconds(5),
         }
     }
@@ -75,6 +79,9 @@ impl Search {
                 format!("cannot be {confirm}: give at least {CONFIRM_SHORTEST}"),
             ));
         }
+        if let Some(problem) = self.too_short_long_step() {
+            return Err(one_error("search.confirm_for", problem));
+        }
         if let Some(of) = self.confirmations_of.filter(|&of| of < self.confirmations) {
             let problem = format!("cannot be {of}: {} of them must be held", self.confirmations);
             return Err(one_error("search.confirmations_of", problem));
@@ -92,6 +99,13 @@ impl Search {
         Ok(())
     }
 
+    /// A long step that is no longer than those before it would tell nothing.
+    fn too_short_long_step(&self) -> Option<String> {
+        let confirm = self.confirm.unwrap_or(Span { ns: CONFIRM_WARM_UP.ns + CONFIRM_WINDOW_MIN.ns });
+        let long = self.confirm_for.filter(|long| *long <= confirm)?;
+        Some(format!("cannot be {long}: the steps before it take {confirm}, so give a longer time"))
+    }
+
     fn confirmations_of(&self) -> u32 {
         let one_more = if self.confirmations > 1 { self.confirmations + 1 } else { self.confirmations };
         self.confirmations_of.unwrap_or(one_more)
@@ -107,6 +121,7 @@ impl Search {
                 (Some(cycle), StepLengths::of_cycle(work, cycle))
             }
         };
+        let lengths = lengths.with_long(self.confirm_for);
         SearchRules {
             start_per_s: self.start_per_s,
             resolution_share: self.resolution_per_cent / 100.0,
@@ -116,6 +131,7 @@ impl Search {
             confirmations_of: self.confirmations_of(),
             failures: FAILURES,
             cycle,
+            confirm_for_s: lengths.long.map(|long| long.end_ns() as f64 / 1e9),
             cool_down_s: self.cool_down.as_seconds(),
             quick,
         }
@@ -135,6 +151,8 @@ pub struct StepLengths {
     pub probe: Phases,
     /// Of one that confirms it.
     pub confirm: Phases,
+    /// Of the long one, if there is one.
+    pub long: Option<Phases>,
 }
 
 impl StepLengths {
@@ -143,7 +161,11 @@ impl StepLengths {
     pub fn given(work: &Work, confirm: Span) -> Self {
         let warm_up_ns = confirm.ns / 3;
         let measure = Span { ns: confirm.ns - warm_up_ns };
-        Self { probe: work.any().phases(), confirm: Phases { warm_up: Span { ns: warm_up_ns }, measure } }
+        Self {
+            probe: work.any().phases(),
+            confirm: Phases { warm_up: Span { ns: warm_up_ns }, measure },
+            long: None,
+        }
     }
 
     /// Long enough for a cycle.
@@ -158,6 +180,15 @@ impl StepLengths {
         Self {
             probe: Phases { warm_up, measure: Span { ns: probe_ns } },
             confirm: Phases { warm_up: CONFIRM_WARM_UP, measure: Span { ns: confirm_ns } },
+            long: None,
         }
+    }
+
+    /// With a long step of this length, warm-up included. Its warm-up is that of a confirming step, and its window no shorter.
+    #[must_use]
+    pub fn with_long(self, length: Option<Span>) -> Self {
+        let Phases { warm_up, measure } = self.confirm;
+        let window = |length: Span| Span { ns: length.ns.saturating_sub(warm_up.ns).max(measure.ns) };
+        Self { long: length.map(|length| Phases { warm_up, measure: window(length) }), ..self }
     }
 }

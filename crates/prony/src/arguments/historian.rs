@@ -52,6 +52,11 @@ pub(crate) struct Historian {
     #[arg(long, value_name = "TIME", help_heading = "Study", requires = "find_max")]
     pub(crate) confirm: Option<Span>,
 
+    /// After the confirming steps, one more of this length (warm-up included), such as 1h. If the rate is not held for so long, the
+    /// report says so, and the search goes on below what was written
+    #[arg(long, value_name = "TIME", help_heading = "Study", requires = "find_max")]
+    pub(crate) confirm_for: Option<Span>,
+
     /// Shorter times, for a quick look; the report says so
     #[arg(long, help_heading = "Study")]
     pub(crate) quick: bool,

@@ -75,6 +75,7 @@ fn one(historian: &Historian, target: Target) -> Study {
     if let Some(search) = &mut study.search {
         search.start_per_s = historian.start_rate.unwrap_or(search.start_per_s);
         search.confirm = historian.confirm.or(search.confirm);
+        search.confirm_for = historian.confirm_for;
     }
     study.title = title(historian).unwrap_or(study.title);
     study

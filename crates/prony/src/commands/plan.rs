@@ -257,6 +257,8 @@ fn search_time(rules: &SearchRules, plan: &Plan) -> Vec<String> {
         of if of > rules.confirmations => format!("{} of {of}", rules.confirmations),
         _ => rules.confirmations.to_string(),
     };
+    let long = rules.confirm_for_s.map(|long_s| format!(", and one of {} after them", duration(long_s)));
+    let long = long.unwrap_or_default();
     let mut lines = vec![
         format!(
             "takes about {slow} if {} records/s are held, {fast} if {} are, and up to about {most}",
@@ -264,7 +266,7 @@ fn search_time(rules: &SearchRules, plan: &Plan) -> Vec<String> {
             figure(FASTER)
         ),
         format!(
-            "steps of {} from {} records/s on, those that fail once more; then {confirmations} of {} must confirm",
+            "steps of {} from {} records/s on, those that fail once more; then {confirmations} of {} must confirm{long}",
             duration(rules.step_s),
             figure(1.0),
             duration(rules.confirm_s),

@@ -5,8 +5,8 @@ use crate::report::Report;
 
 /// When a knee is claimed.
 pub(crate) const KNEE: &str = "A knee is claimed where two lines in log–log describe the levels' means so much better than one as noise would \
-    make them in less than one of a hundred cases, better than a quadratic and a curve that saturates gradually (by 6 of the Bayesian \
-    information criterion) and than a jump (by 2), and with slopes that differ at least twofold: from six levels in two blocks or more, or eight in one. Its interval \
+    make them in less than one of a hundred cases, better than smooth curves (a quadratic, gradual saturation, time in a queue; by 6 of the Bayesian \
+    information criterion), no worse than a sharper saturation, better than a jump (by 2), and with slopes that differ at least twofold: from six levels in two blocks or more, or eight in one. Its interval \
     holds the bends that an F test does not tell from the best one.";
 
 const JUDGED: &str = "Better and worse: the interval excludes no difference, the corrected p-value is below 0.05, and the \
@@ -14,7 +14,8 @@ const JUDGED: &str = "Better and worse: the interval excludes no difference, the
     more. Equivalent: the whole interval lies within that. Small: a difference is shown whose estimate does not \
     matter; it may be as large as the end of its interval. Not resolvable here: half of the interval is wider than what does \
     not matter, so that equivalence could not have been shown, or a thousand blocks would not settle it. Within noise: the \
-    rest, which is not the same as no difference. Blocks that would settle it are those that do in four of five \
+    rest, which is not the same as no difference. Better and worse are corrected for the number of levels, equivalence is not: of several levels \
+    whose true difference is just what matters, more than one study in twenty calls one equivalent. Blocks that would settle it are those that do in four of five \
     studies, were effect and scatter as they were seen. Fewer than six blocks make no verdict: their \
     interval is the range of the blocks, of the confidence that it says.";
 
@@ -23,7 +24,7 @@ const LOOKS: &str = "The study ends once every comparison of its metric is bette
     studies: the spending function of Lan and DeMets of the kind of O'Brien and Fleming, for t tests of normal blocks. Intervals are \
     repeated confidence intervals (Jennison and Turnbull), which hold at all looks together whatever ended the study; p-values are \
     the least significance of all looks at which this one shows a difference, so that Holm's correction holds for them as for any \
-    others. Knees, jumps, sweet spots, scalability, and the tests of noise and of likeness of blocks are those of a study \
+    others. Knees, jumps, queues, falls, sweet spots, scalability, and the tests of noise and of likeness of blocks are those of a study \
     whose blocks are fixed.";
 
 const REFERENCE: &str = "Where the reference was measured twice in a block (an A/A pair), levels are compared with the geometric mean of both, and \
@@ -34,7 +35,9 @@ const REFERENCE: &str = "Where the reference was measured twice in a block (an A
 const ALONG: &str = "Along an axis of numbers a knee is looked for as said below. A jump between two levels is claimed by the same rules of \
     two parallel lines against a bent one, from a change of 5 % on. The sweet spot \
     is at most the cheapest level whose whole interval against the best level shows less than 5 % loss; a cheaper one is ruled out \
-    where a one-sided t test shows 5 % loss or more, corrected for all levels that might have been the best.";
+    where a one-sided t test shows 5 % loss or more, corrected for all levels that might have been the best. That the last level gives less than \
+    the best one is told where it is worse block by block, corrected for all levels; of single runs where their intervals exclude each other. Time that rises \
+    as in a queue is told with the load at which the queue is full and its 95 % interval (F test), where no other curve describes it as well.";
 
 const BEST: &str = "The best of several combinations is named where it is ahead of each other one, by interval and paired t test; its \
     own mean is overstated as the greatest of several always is.";

@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 
 use record::{Design, Direction, Manifest, Metric, Order, Percentiles, Resumption};
 use serde::Serialize;
-use stats::{Better, Estimate, Jump, Knee, Looks, Scalability, ScalingStep};
+use stats::{Better, Estimate, Falling, Jump, Knee, Looks, Queueing, Scalability, ScalingStep};
 
 use crate::change::Sense;
 use crate::metrics;
@@ -225,6 +225,16 @@ pub struct AxisSeries {
     pub knee: Option<Knee>,
     /// Why no knee is claimed.
     pub no_knee: Option<String>,
+    /// The queue that a time over load looks like, where it has no knee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queueing: Option<Queueing>,
+    /// That the last level is worse than one before it, block by block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub falling: Option<Falling>,
+    /// The same of single runs whose intervals exclude each other: places in the axis of the best level and of the last, and last over
+    /// best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub falling_single: Option<(usize, usize, f64)>,
     /// Two neighbouring levels between which it changes at once, in the axis' numbers.
     pub jump: Option<Jump>,
     /// Why no jump is claimed.
@@ -431,7 +441,7 @@ pub(crate) fn of(
         not_compared: (!compares).then(|| REPEATS.to_owned()),
         noise,
         scatter: scatter.unwrap_or_default(),
-        axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares),
+        axes: shape::axes(&axes, &grid, &points, metric, manifest.seed, compares.then_some(smallest)),
         points,
         others: others(design, &grid, metric, measured),
         percentiles: manifest.shown_percentiles(),

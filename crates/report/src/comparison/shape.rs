@@ -15,22 +15,23 @@ const PROCESSORS: &str = "cpus";
 /// A point of a curve needs the metric in so many blocks for a sweet spot.
 const SWEET_SPOT_BLOCKS_MIN: usize = stats::BLOCKS_MIN;
 
-/// Each axis with its curves.
+/// Each axis with its curves; these have a shape where levels are compared, from this share of a difference on.
 pub(crate) fn axes(
     axes: &[DesignedAxis],
     grid: &Grid<'_>,
     points: &[Point],
     metric: &Metric,
     seed: u64,
-    compares: bool,
+    compared_from: Option<f64>,
 ) -> Vec<ComparedAxis> {
     axes.iter()
         .map(|axis| {
             let (quantity, numbers) =
                 numbers(&axis.levels).map_or((None, Vec::new()), |(quantity, of)| (Some(quantity), of));
             let mut series = settings(axis, axes, grid);
-            for curve in series.iter_mut().filter(|_| compares && quantity.is_some()) {
-                Curve { axis, quantity, numbers: &numbers, points, metric }.fill(curve, seed);
+            if let Some(smallest) = compared_from.filter(|_| quantity.is_some()) {
+                let shape = Curve { axis, quantity, numbers: &numbers, points, metric, smallest };
+                series.iter_mut().for_each(|curve| shape.fill(curve, seed));
             }
             ComparedAxis {
                 name: axis.name.clone(),
@@ -63,6 +64,9 @@ fn settings(axis: &DesignedAxis, axes: &[DesignedAxis], grid: &Grid<'_>) -> Vec<
             points: axis.levels.iter().map(|level| grid.find(&axis.moved(&row.key, level))).collect(),
             knee: None,
             no_knee: None,
+            queueing: None,
+            falling: None,
+            falling_single: None,
             jump: None,
             no_jump: None,
             sweet_spot: None,
@@ -87,6 +91,8 @@ struct Curve<'a> {
     numbers: &'a [f64],
     points: &'a [Point],
     metric: &'a Metric,
+    /// From which share on a difference matters.
+    smallest: f64,
 }
 
 /// Where a sweet spot is, in places of the axis.
@@ -104,7 +110,16 @@ impl Curve<'_> {
         let levels = self.measured(series);
         match stats::knee(&levels, seed) {
             Ok(knee) => series.knee = Some(knee),
-            Err(reason) => series.no_knee = Some(reason.to_string()),
+            Err(reason) => {
+                series.no_knee = Some(reason.to_string());
+                let is_time = self.metric.better == Direction::Lower;
+                series.queueing = is_time.then(|| stats::queueing(&levels)).flatten();
+            }
+        }
+        let rises = self.numbers.windows(2).all(|pair| pair[0] < pair[1]);
+        if rises && self.metric.better == Direction::Higher {
+            series.falling = stats::falling(&levels, stats::Better::Higher, self.smallest);
+            series.falling_single = self.falling_single(series);
         }
         match stats::jump(&levels, seed) {
             Ok(jump) => series.jump = Some(jump),
@@ -138,6 +153,19 @@ impl Curve<'_> {
             Ok(found) => series.scalability = Some(found),
             Err(reason) => series.no_scalability = Some(reason.to_string()),
         }
+    }
+
+    /// The best level and the last one, if both are single runs whose intervals exclude each other, and the best is neither the first
+    /// level nor the last.
+    fn falling_single(&self, series: &AxisSeries) -> Option<(usize, usize, f64)> {
+        let at = |place: usize| Some(&self.points[(*series.points.get(place)?)?].values);
+        let last = self.numbers.len().checked_sub(1)?;
+        let mean = |place: usize| at(place).and_then(|values| values.mean).unwrap_or(f64::NEG_INFINITY);
+        let best = (0..last).max_by(|a, b| mean(*a).total_cmp(&mean(*b))).filter(|best| *best > 0)?;
+        let (of_best, of_last) = (at(best)?, at(last)?);
+        let excluded = of_last.run_interval?.high? < of_best.run_interval?.low;
+        let ratio = of_last.mean? / of_best.mean?;
+        (excluded && ratio <= 1.0 - self.smallest).then_some((best, last, ratio))
     }
 
     /// The metric of each level that is part of the study, block by block.

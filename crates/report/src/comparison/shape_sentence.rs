@@ -2,7 +2,7 @@
 
 use super::gain_sentence::Axis;
 use super::scaling;
-use crate::change::signed_per_cent;
+use crate::change::{gain_range, signed_per_cent};
 use crate::comparison::{AxisSeries, ComparedAxis, ComparedMetric, Quantity, StudyComparison};
 use crate::format::{self, figure};
 use crate::verdict::{Level, Verdict};
@@ -29,6 +29,10 @@ fn shape_of(
     match (&series.knee, &series.jump, &series.no_knee) {
         (Some(knee), ..) => verdicts.push(bend(&comparison.metric, &words, quantity, knee)),
         (None, Some(found), _) => verdicts.push(jump(&comparison.metric, &words, quantity, found)),
+        (None, None, Some(_)) if series.queueing.is_some() => {
+            let found = series.queueing.iter();
+            verdicts.extend(found.map(|found| queue(&comparison.metric, &words, quantity, found)));
+        }
         (None, None, Some(reason)) => {
             verdicts.push(Verdict::new(Level::Note, "no_knee", format!("{words}: {reason}")));
         }
@@ -53,7 +57,40 @@ fn shape_of(
     }
     verdicts.extend(scaling::finding(&comparison.metric, &words, series));
     verdicts.extend(scalability(&words, series));
+    verdicts.extend(falls(&comparison.metric, &words, axis, series));
     verdicts
+}
+
+/// `p99_ms rises as time in a queue does, without a knee: the queue is full at about 102 (98–110), and p99_ms has doubled at about 51`.
+fn queue(metric: &ComparedMetric, words: &str, quantity: Quantity, found: &stats::Queueing) -> Verdict {
+    let [capacity, low, high, doubled_at] =
+        [found.capacity, found.low, found.high, found.doubled_at].map(|value| quantity.print(value));
+    let name = metric.name;
+    let sentence = format!(
+        "{words}: {name} rises as time in a queue does, without a knee: the queue is full at about {capacity} ({low}–{high}), and \
+         {name} has doubled at about {doubled_at}"
+    );
+    Verdict { figure: Some(capacity), ..Verdict::new(Level::Finding, "axis_queue", sentence) }
+}
+
+/// `216 gives 8.2 % less IOPS than 72 (paired: −9.4 to −7.1 %)`.
+fn falls(metric: &ComparedMetric, words: &str, axis: &ComparedAxis, series: &AxisSeries) -> Option<Verdict> {
+    let place = |number: f64| axis.numbers.iter().position(|other| *other == number);
+    let (best, last, ratio, how) = match (&series.falling, series.falling_single) {
+        (Some(found), _) => {
+            let ratio = found.effect.ratio;
+            let range = gain_range((ratio.low - 1.0) * 100.0, (ratio.high - 1.0) * 100.0);
+            (place(found.best)?, place(found.last)?, ratio.value, format!("paired: {range}"))
+        }
+        (None, Some((best, last, ratio))) => {
+            (best, last, ratio, "single runs whose intervals exclude each other".to_owned())
+        }
+        (None, None) => return None,
+    };
+    let less = format::per_cent(1.0 - ratio);
+    let [best, last] = [best, last].map(|place| axis.levels[place].as_str());
+    let sentence = format!("{words}: {last} gives {less} less {} than {best} ({how})", metric.name);
+    Some(Verdict { figure: Some(less), ..Verdict::new(Level::Finding, "axis_falls", sentence) })
 }
 
 /// Of a smallest level nothing was measured below, and nothing is claimed of it.
@@ -73,19 +110,32 @@ fn sweet_spot(axis: &ComparedAxis, place: usize, lowest: Option<usize>) -> Strin
     }
 }
 
-/// `up to about 2,900–3,100 a doubling changes p99_ms by −50 %, past that by −1 %`.
+/// `up to about 2,900–3,100 each doubling changes p99_ms by −50 %, past that by −1 % (knee at 3,000)`. Where less than a doubling was
+/// measured on a side, that is told and no doubling: `past that by +24 % up to 95`.
 fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::Knee) -> Verdict {
     let print = |value: f64| quantity.print(value);
     let (low, high) = (print(knee.low), print(knee.high));
     let range = if low == high { low } else { format!("{low}–{high}") };
-    let [below, above] = knee.by_doubling().map(|share| signed_per_cent(share * 100.0));
     let [one, other] = knee.further_levels().map(print);
     let narrower =
         if one == other { String::new() } else { format!("; levels at {one} and {other} would narrow it") };
     let (name, at) = (metric.name, print(knee.at));
-    let sentence = format!(
-        "{words}: up to about {range} each doubling changes {name} by {below}, past that by {above} (knee at {at}){narrower}"
-    );
+    let [by_doubling_below, by_doubling_above] =
+        knee.by_doubling().map(|share| signed_per_cent(share * 100.0));
+    let changes = knee.changes().map(|changes| changes.map(|share| signed_per_cent(share * 100.0)));
+    let [in_all_below, in_all_above] = changes.unwrap_or_default();
+    let below = match knee.first.filter(|first| knee.at < 2.0 * first) {
+        Some(first) => format!("from {} to about {range} {name} changes by {in_all_below}", print(first)),
+        None => format!("up to about {range} each doubling changes {name} by {by_doubling_below}"),
+    };
+    let above = match knee.last.filter(|last| *last < 2.0 * knee.at) {
+        Some(last) => format!("past that by {in_all_above} up to {}, the last level", print(last)),
+        None if knee.first.is_some_and(|first| knee.at < 2.0 * first) => {
+            format!("past that each doubling changes it by {by_doubling_above}")
+        }
+        None => format!("past that by {by_doubling_above}"),
+    };
+    let sentence = format!("{words}: {below}, {above} (knee at {at}){narrower}");
     Verdict { figure: Some(range), ..Verdict::new(Level::Finding, "axis_knee", sentence) }
 }
 

@@ -44,5 +44,6 @@ fn step(step: SearchStep) -> &'static str {
     match step {
         SearchStep::Probe { .. } => "probe",
         SearchStep::Confirm { .. } => "confirm",
+        SearchStep::Long { .. } => "confirm-long",
     }
 }

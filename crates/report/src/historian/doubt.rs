@@ -4,6 +4,7 @@
 use crate::format::{self, grouped, whole};
 use crate::historian::Historian;
 use crate::report::Report;
+use crate::search::Search;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
 use crate::verdict::server::length_of;
@@ -40,7 +41,22 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
         let verdict = Verdict::new(Level::Warning, "search_inconsistent", sentence);
         Verdict { trials: search.trials(), ..verdict.with_remedy("repeat on an idle machine") }
     }));
+    verdicts.extend(report.searches.iter().filter_map(seconds_resemble));
     verdicts
+}
+
+/// Steps of seconds cannot tell a server that is fast for a while from one that is fast. docs/statistics.md has by how much.
+fn seconds_resemble(search: &Search) -> Option<Verdict> {
+    let (found, _) = (search.resemblance?, search.held_at()?);
+    let sentence = format!(
+        "{}: each second resembles the one before (correlation {:.1}, scatter {}), and the steps of a quick look are too short \
+         for that: the rate may be up to 7 % too high",
+        search.configuration,
+        found.correlation,
+        format::per_cent(found.deviation_share)
+    );
+    let verdict = Verdict::new(Level::Warning, "search_seconds_resemble", sentence);
+    Some(Verdict { trials: search.trials(), ..verdict.with_remedy("search in full, with longer steps") })
 }
 
 /// Figures of a historian trial that was measured.

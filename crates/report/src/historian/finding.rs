@@ -105,6 +105,9 @@ fn not_held(of: &[&Historian]) -> Held {
     }
 }
 
+/// What a rate that falls after a while is a sign of.
+pub(super) const BURST: &str = "burst credits or a cache that fills";
+
 /// `historian: stable at 5,100 records/s (held in 3 of 4 steps of 6 min, on up to 1,830,000 rows), failed at 5,200 in 2 of
 /// 2: pending records grew by 312 a second (26 allowed)`.
 fn search(search: &Search, report: &Report) -> Verdict {
@@ -126,12 +129,15 @@ fn search(search: &Search, report: &Report) -> Verdict {
                 of if of > needed => format!("{needed} of {of} confirming steps"),
                 _ => counted(needed, "confirming step", "confirming steps"),
             };
-            format!("not confirmed: {at} was held, but not in {needed} of that rate; {above}")
+            let long = if search.long { ", and for as long as was asked for," } else { "" };
+            format!("not confirmed: {at} was held, but not in {needed}{long} of that rate; {above}")
         }
         _ if search.failed_at.is_some() => format!("no rate was held; the lowest that was tried {above}"),
         _ => format!("no rate could be judged; {above}"),
     };
-    let sentence = format!("{name}: {found}{}{}", quick(search), disturbed(search, report));
+    let burst = search.burst.as_ref().map(|burst| format!("; {}: {BURST}", burst.words()));
+    let sentence =
+        format!("{name}: {found}{}{}{}", burst.unwrap_or_default(), quick(search), disturbed(search, report));
     Verdict { figure, trials: search.trials(), ..Verdict::new(Level::Finding, SEARCH, sentence) }
 }
 
@@ -162,17 +168,23 @@ fn how_held(search: &Search) -> String {
     let rows =
         tried.rows.map(|rows| format!(", on up to {} rows", format::grouped(rows))).unwrap_or_default();
     let steps = if tried.steps == 1 { "step" } else { "steps" };
+    let long = tried.long_s.filter(|_| tried.long_held == Some(true));
+    let long = long.map(|long_s| format!(" and in one of {}", format::duration(long_s)));
     format!(
-        " (held in {} of {} {steps} of {}{rows})",
+        " (held in {} of {} {steps} of {}{}{rows})",
         tried.held,
         tried.steps,
-        format::duration(tried.window_s)
+        format::duration(tried.window_s),
+        long.unwrap_or_default()
     )
 }
 
 /// ` in 2 of 3 steps of 80 s`.
 fn how_failed(search: &Search) -> String {
     let Some(tried) = search.failed else { return String::new() };
+    if let (Some(long_s), Some(false)) = (tried.long_s, tried.long_held) {
+        return format!(" in a step of {}", format::duration(long_s));
+    }
     let steps = if tried.steps == 1 { "step" } else { "steps" };
     format!(
         " in {} of {} {steps} of {}",

@@ -21,7 +21,8 @@ const COUNTED: &str = "Rows that were acknowledged and that no purge may have re
 
 const SEARCHED: &str = "A search doubles the rate until one is given up, then halves the distance until the two lie close \
     together, and confirms the highest rate that was held with longer steps; where too many of these fail, it \
-    goes on 3 % lower. A rate is given up when it failed as often as the rules of the search say (twice, and two of \
+    goes on 3 % lower, or at 98.5 % of what was written in the second half of the failed steps if that is less (10 % lower after six rates, and twelve rates at most). \
+    A confirmed rate must also be held in a long step where one was asked for. A rate is given up when it failed as often as the rules of the search say (twice, and two of \
     four confirming steps, unless the search was made before or told otherwise): one failure may be a stall. Steps hold \
     a cycle of the server, from checkpoint to checkpoint or from purge to purge, where that is known. A \
     step that could not be judged counts neither way. What can be held lies between the rate that is called stable and \

@@ -6,7 +6,7 @@ use record::{
     Outage, Outcome, PENDING, PENDING_MAX, Phase, RowsCompared, Sample, Setup, State, Summary, ingest_step,
 };
 use serde::Serialize;
-use stats::{Estimate, Unstable};
+use stats::{Estimate, Unstable, Written};
 
 use super::growth::{self, PerRecord};
 use crate::faults::Account;
@@ -88,6 +88,12 @@ pub struct Historian {
     pub stable: Option<bool>,
     /// Why it was not held, or why that is not known.
     pub unstable_because: Vec<String>,
+    /// What was written in each interval from the begin on, of a step of a search.
+    #[serde(skip)]
+    pub(crate) written: Vec<Written>,
+    /// How many of these are of the measured window: the last ones.
+    #[serde(skip)]
+    pub(crate) measured_intervals: usize,
     /// Setup, for the sentences on it.
     #[serde(skip)]
     pub(crate) setup: Option<HistorianSetup>,
@@ -157,6 +163,11 @@ fn rows_lost(outcome: &HistorianOutcome) -> Option<u64> {
 }
 
 impl Historian {
+    /// What was written in each interval of the measured window, of a step of a search.
+    pub(crate) fn written_measured(&self) -> &[Written] {
+        &self.written[self.written.len().saturating_sub(self.measured_intervals)..]
+    }
+
     /// What became of the rows.
     pub(crate) fn account(&self) -> Account {
         let lost = self.rows_lost;
@@ -208,6 +219,7 @@ impl Historian {
         let latency = |kind: &str| kinds.get(kind).map(|operation| Summary::of(operation.latency()));
         let reasons = unstable(measured, setup);
         let open = matches!(setup.pacing, Loop::Open { .. });
+        let is_step = measured.trial.search.is_some();
         Some(Self {
             offered_per_s: offered_per_s(&window, seconds).filter(|_| open),
             records_per_s,
@@ -220,6 +232,8 @@ impl Historian {
             pending_max: window.iter().filter_map(|s| s.gauges.get(PENDING_MAX).copied()).reduce(f64::max),
             refused: outcome.refused,
             refused_measured: refused_in(&window),
+            written: if is_step { record::written(&measured.samples, false) } else { Vec::new() },
+            measured_intervals: window.len(),
             acknowledged: outcome.acknowledged,
             found_after_outage: outcome.found_after_outage,
             written_again: outcome.written_again,

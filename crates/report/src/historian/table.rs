@@ -77,6 +77,7 @@ fn name(trial: &Trial) -> String {
     match trial.search {
         Some(record::SearchStep::Probe { .. }) => format!("{}: step", trial.name),
         Some(record::SearchStep::Confirm { .. }) => format!("{}: confirming", trial.name),
+        Some(record::SearchStep::Long { .. }) => format!("{}: confirming for longer", trial.name),
         None => trial.name.clone(),
     }
 }
@@ -269,7 +270,12 @@ pub(crate) fn steps(search: &Search) -> Table {
     let rows = search.steps.iter().map(|step| {
         Row::of(vec![
             step.trial.to_string(),
-            if step.confirms { "confirming" } else { "looking" }.to_owned(),
+            match (step.confirms, step.long) {
+                (_, true) => "confirming for longer",
+                (true, false) => "confirming",
+                (false, false) => "looking",
+            }
+            .to_owned(),
             plain(step.rate_per_s),
             step.stable.map_or_else(|| "unknown".to_owned(), yes),
             because(&step.because),

@@ -144,6 +144,60 @@ fn a_jump_between_two_levels_is_a_finding_of_its_own() {
     assert!(told.contains("would place it") && !told.contains("no_knee"), "{told}");
 }
 
+/// The time in a queue of one server was given a knee, and a change of "+25,800 %" past it.
+#[test]
+fn time_in_a_queue_has_no_knee_but_a_load_at_which_it_is_full() {
+    let study = Designed::blocks(7)
+        .axis("n_threads", &["10", "20", "30", "40", "50", "60", "70", "80", "90"], "10")
+        .metric("p99_ms")
+        .study(|at| {
+            Some(at.reads(700.0, 900.0 / (1.0 - at.number_of("n_threads") / 100.0) * at.noise(0.01)))
+        });
+    let told = verdicts(&study);
+    let queue = "finding axis_queue: n threads: p99_ms rises as time in a queue does, without a knee: the queue is full at about";
+    assert!(told.contains(queue) && told.contains("p99_ms has doubled at about"), "{told}");
+    assert!(!told.contains("axis_knee") && !told.contains("no_knee"), "{told}");
+}
+
+/// The published curve of SPEC SDM 91, which falls from 1,853 to 1,702, has no peak by the law of scalability.
+#[test]
+fn a_curve_that_falls_at_its_end_is_told_without_a_model() {
+    const SDM91: [(&str, f64); 7] = [
+        ("1", 64.9),
+        ("18", 995.9),
+        ("36", 1_652.4),
+        ("72", 1_853.2),
+        ("108", 1_828.9),
+        ("144", 1_775.0),
+        ("216", 1_702.2),
+    ];
+    let of = |blocks: u32, noise: f64| {
+        let study = Designed::blocks(blocks)
+            .axis("n_threads", &SDM91.map(|(level, _)| level), "1")
+            .metric("iops")
+            .study(|at| {
+                let (_, rate) = SDM91.into_iter().find(|(level, _)| *level == at.level("n_threads"))?;
+                let made =
+                    Made::read("read").seconds(30).noise(noise).rate(rate * at.noise(noise / 5.0), 700.0);
+                Some(at.placed(made.trial(at.number)))
+            });
+        verdicts(&study)
+    };
+    let told = of(7, 0.02);
+    assert!(
+        told.contains("finding axis_falls: n threads: 216 gives ")
+            && told.contains(" less iops than 72 (paired: −"),
+        "{told}"
+    );
+    let single = of(1, 0.02);
+    assert!(
+        single.contains("less iops than 72 (single runs whose intervals exclude each other)"),
+        "{single}"
+    );
+    assert!(!of(1, 0.4).contains("axis_falls"), "intervals that hold each other");
+    assert!(!of(4, 0.02).contains("axis_falls"), "four blocks make no verdict");
+}
+
 /// Of two levels the larger was better, and the first screen went on that a sweet spot was not reached.
 #[test]
 fn two_levels_have_no_news_of_a_sweet_spot() {

@@ -58,6 +58,75 @@ pub(crate) fn search() -> StudyRecord {
     study
 }
 
+/// A disk whose burst credits are used up in the first step that confirms, and a long step.
+fn burst() -> Report {
+    let held = |rate: f64| Collected::at("historian", rate);
+    let steps = [
+        held(4_000.0).probe(),
+        held(8_000.0).probe(),
+        held(9_000.0).growing(1_000.0).probe(),
+        held(9_000.0).growing(1_000.0).probe(),
+        held(8_000.0).seconds(360).growing_from(190, 4_000.0).confirm(),
+        held(8_000.0).seconds(360).growing(4_000.0).confirm(),
+        held(3_940.0).seconds(360).confirm(),
+        held(3_940.0).seconds(360).confirm(),
+        held(3_940.0).seconds(360).confirm(),
+        held(3_940.0).seconds(3_420).long(),
+    ];
+    let mut study = study("search", (1..).zip(steps).map(|(number, made)| made.trial(number)).collect());
+    let rules = record::SearchRules { confirm_for_s: Some(3_600.0), ..search_rules() };
+    study.manifest.search = Some(rules);
+    Report::of(&study)
+}
+
+#[test]
+fn a_rate_that_was_held_by_credits_is_told_as_such() {
+    let report = burst();
+    let brief = report.brief(None, str::to_owned);
+    let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "PostgreSQL kept up with 3,940 rows a second (3 of 3 times, each for 6 min, then once for 57 min); it held \
+                8,000/s for 3 min 10 s, then 4,000/s: burst credits or a cache that fills.";
+    assert!(brief.contains(told), "{brief}");
+    let finding = report.verdicts.iter().find(|verdict| verdict.rule == "search").unwrap();
+    assert!(
+        finding.sentence.contains("held in 3 of 3 steps of 6 min and in one of 57 min")
+            && finding.sentence.contains("held 8,000/s for 3 min 10 s, then 4,000/s"),
+        "{}",
+        finding.sentence
+    );
+}
+
+/// A quick look at a server whose seconds resemble each other, and at one that is as fast all the time.
+#[test]
+fn a_quick_search_says_where_seconds_resemble_each_other() {
+    let warned = |course: fn(usize) -> f64| {
+        let held = |rate: f64| Collected::at("historian", rate).seconds(10);
+        let failed = |rate: f64| held(rate).growing(rate - 5_000.0).written(course).probe();
+        let steps = [
+            held(4_000.0).probe(),
+            failed(8_000.0),
+            failed(8_000.0),
+            failed(6_000.0),
+            failed(6_000.0),
+            held(4_000.0).confirm(),
+        ];
+        let mut study = study("quick", (1..).zip(steps).map(|(number, made)| made.trial(number)).collect());
+        study.manifest.search = Some(record::SearchRules {
+            quick: true,
+            confirmations: 1,
+            confirmations_of: 1,
+            ..search_rules()
+        });
+        let report = Report::of(&study);
+        let found = report.verdicts.into_iter().find(|verdict| verdict.rule == "search_seconds_resemble");
+        found.map(|verdict| verdict.sentence)
+    };
+    let sentence = warned(|second| 1.0 + 0.1 * (second as f64 * 0.5).sin()).unwrap();
+    assert!(sentence.contains("the rate may be up to 7 % too high"), "{sentence}");
+    assert_eq!(warned(|_| 1.0), None);
+    assert_eq!(warned(|second| if second % 2 == 0 { 1.1 } else { 0.9 }), None);
+}
+
 /// Two purges and an outage within ten minutes.
 pub(crate) fn project() -> StudyRecord {
     let trial = Collected::at("real project", 3_700.0)

@@ -16,6 +16,7 @@ mod noise;
 mod one_trial;
 mod page;
 mod percentiles;
+mod queues;
 mod scaling;
 mod search;
 mod server;
@@ -38,6 +39,7 @@ const SECTIONS: [Titled; 11] = [
     ("Two states", states::section),
     ("Sustainable rate", search::section),
     ("Shapes", shapes::section),
+    ("Queues", queues::section),
     ("Scaling", scaling::section),
     ("Effects", effects::section),
     ("Families and wild blocks", wild::section),
