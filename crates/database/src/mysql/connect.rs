@@ -1,30 +1,27 @@
 //! A connection to MySQL or MariaDB, encrypted or not, as MySQL's client would make it:
 //! <https://dev.mysql.com/doc/refman/8.4/en/connection-options.html#option_general_ssl-mode>. What differs: `VERIFY_IDENTITY` without
 //! a file of authorities trusts those of the system, where that client refuses; a file that is named is always used to check.
-//!
-//! The driver makes its TLS itself. It is told which authorities there are; what was agreed upon, the server is asked.
 
 use std::collections::HashSet;
-use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use mysql_async::prelude::Queryable as _;
-use mysql_async::{ClientIdentity, Conn, DriverError, Error as Driver, IoError, Opts, OptsBuilder, SslOpts};
 use record::{Link, LinkEncryption};
+use rustls::pki_types::ServerName;
+use tokio::net::{TcpStream, UnixStream};
 
-use super::guard::{Ended, Guard, Key};
-use super::{SETTINGS, fault, guard, several};
+use super::wire::{
+    BoxedTransport, Conn, Credentials, DriverError, DriverResult, RsaKey, Security, TlsSettings, log_in,
+    modulus_bytes,
+};
+use super::{SETTINGS, fault, several};
 use crate::error::Attempt;
 use crate::login::{Login, Surroundings};
 use crate::silence::UNACKNOWLEDGED;
-use crate::tls::{Checks, Fault, Oldest, Roots, identity, install_provider, roots};
+use crate::tls::{Checks, Fault, Files, config};
 use crate::url::encryption::{Encryption, Mode, ServerKey, Words};
 use crate::url::{Host, ServerAddress};
 use crate::{Error, resolve};
-
-/// A name that is nobody's. The driver lets a wrong name pass if this word is in the error, which has the name that was expected in it;
-/// the authority is checked before. A test would see a driver that does otherwise.
-const ANY_NAME: &str = "NotValidForName";
 
 const NO_TLS: &str = "the server has no TLS";
 
@@ -42,169 +39,127 @@ pub(super) async fn one(address: &ServerAddress, attempt: Attempt<'_>) -> Result
     let login = login.map_err(|words| Error::Refused(attempt.text(words, "")))?;
     let mode = login.encryption.mode(Words::Mysql);
     let is_remote = !address.host.is_local();
-    let plain = |conn, remark: &str| {
-        (
-            conn,
-            Link { is_remote, encryption: None, remark: Some(remark.to_owned()), taken: login.taken.clone() },
-        )
+    let link = |encryption, remark: Option<&str>| Link {
+        is_remote,
+        encryption,
+        remark: remark.map(str::to_owned),
+        taken: login.taken.clone(),
     };
     let failed = |error| fault::at_connect(&error, attempt);
+    let sought = Sought { address, login: &login };
     let Host::Tcp { name, port } = &address.host else {
-        let is_plain = mode == Mode::Prefer || mode == Mode::Disable;
-        return match is_plain {
-            true => {
-                let conn = Conn::new(Opts::from(options(address, &login, None, None))).await;
-                Ok(plain(conn.map_err(failed)?, "over a Unix socket"))
-            }
-            false => {
-                let words = "over a Unix socket the driver has no TLS, and nothing leaves this machine";
-                Err(Error::Refused(attempt.text(words, "leave ssl-mode and ssl-ca out of this address")))
-            }
-        };
+        let conn = sought.over_socket(mode, attempt).await?;
+        return Ok((conn, link(None, Some("over a Unix socket"))));
     };
-    let addresses = resolve::addresses(name, attempt).await?;
-    let without = async || unencrypted(address, &login, &addresses, attempt).await;
+    let addresses: Vec<SocketAddr> =
+        resolve::addresses(name, attempt).await?.into_iter().map(|one: IpAddr| (one, *port).into()).collect();
     let server = format!("{name}:{port}");
     if mode == Mode::Disable {
-        return Ok(plain(without().await?, "as the address says"));
+        let conn = sought.unencrypted(&addresses, attempt).await?;
+        return Ok((conn, link(None, Some("as the address says"))));
     }
     if mode == Mode::Prefer && Plain::is_known(&server) {
         // Another one may have taken its place.
-        let conn = without().await.inspect_err(|_| Plain::forget(&server))?;
-        return Ok(plain(conn, NO_TLS));
+        let conn = sought.unencrypted(&addresses, attempt).await.inspect_err(|_| Plain::forget(&server))?;
+        return Ok((conn, link(None, Some(NO_TLS))));
     }
-    match encrypted(address, &login, mode, &addresses, attempt).await? {
-        Ok((conn, encryption)) => Ok((
-            conn,
-            Link { is_remote, encryption: Some(encryption), remark: None, taken: login.taken.clone() },
-        )),
-        Err(Driver::Driver(DriverError::NoClientSslFlagFromServer)) if mode == Mode::Prefer => {
+    let tls = tls(&login.encryption, mode, name).map_err(|fault| {
+        Error::Refused(attempt.text(&fault.words, fault.remedy.as_deref().unwrap_or(fault::TRUST)))
+    })?;
+    match sought.over_tcp(&addresses, Security::Tls(&tls)).await {
+        Ok((conn, encryption)) => Ok((conn, link(encryption, None))),
+        Err(DriverError::NoTls) if mode == Mode::Prefer => {
             Plain::note(&server);
-            Ok(plain(without().await?, NO_TLS))
+            let conn = sought.unencrypted(&addresses, attempt).await?;
+            Ok((conn, link(None, Some(NO_TLS))))
         }
         Err(error) => Err(failed(error)),
     }
 }
 
-/// What can be done where the whole password would have to be sent without TLS.
-const UNENCRYPTED: &str = "give ssl-mode=VERIFY_IDENTITY, or REQUIRED where nobody stands between, or name the server's public key with \
-                           server-public-key-path=FILE; get-server-public-key=true believes whoever answers";
-/// User and password of the servers that this program starts: everybody can read them in its source.
-const PUBLIC_LOGIN: (&str, &str) = ("prony", "secret");
-
-/// A connection over TCP without TLS. A guard stands between where the password could be given away.
-async fn unencrypted(
-    address: &ServerAddress,
-    login: &Login,
-    addresses: &[IpAddr],
-    attempt: Attempt<'_>,
-) -> Result<Conn, Error> {
-    let direct = options(address, login, Some(addresses.to_vec()), None);
-    let failed = |error: &Driver| fault::at_connect(error, attempt);
-    let refused = |words: String, remedy: &str| Error::Refused(attempt.text(words, remedy));
-    let is_public = login.user.as_deref().zip(login.password.as_deref()) == Some(PUBLIC_LOGIN);
-    let has_password = login.password.as_deref().is_some_and(|password| !password.is_empty());
-    if !has_password || is_public && address.host.is_local() {
-        return Conn::new(Opts::from(direct)).await.map_err(|error| failed(&error));
-    }
-    let key = match &login.encryption.server_key {
-        None => Key::Nobodys,
-        Some(ServerKey::Asked) => Key::Asked,
-        Some(ServerKey::File(file)) => {
-            let read =
-                std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
-            let key = read.map_err(|words| refused(words, ""))?;
-            if guard::modulus_bytes(&key).is_none() {
-                let words = format!("{} holds no RSA public key in PEM", file.display());
-                return Err(refused(words, "name the file public_key.pem of the server's data directory"));
-            }
-            Key::Given(key)
-        }
-    };
-    let unguarded = |error: std::io::Error| failed(&Driver::Io(IoError::Io(error)));
-    let guard =
-        Guard::before(addresses.to_vec(), crate::url::port_of(&address.host), key).map_err(unguarded)?;
-    let error = match Conn::new(Opts::from(direct.socket(Some(guard.path())))).await {
-        Ok(conn) => {
-            guard.let_in();
-            return Ok(conn);
-        }
-        Err(error) => error,
-    };
-    Err(match guard.ended() {
-        Some(Ended::Unreachable(error)) => unguarded(error),
-        Some(Ended::FullAuthentication) => refused(
-            "the server wants the whole password (full authentication of caching_sha2_password), and the connection is not \
-             encrypted: it was not sent"
-                .to_owned(),
-            UNENCRYPTED,
-        ),
-        None => failed(&error),
-    })
+/// A server, and who logs in there.
+#[derive(Clone, Copy)]
+struct Sought<'a> {
+    address: &'a ServerAddress,
+    login: &'a Login,
 }
 
-/// A connection with TLS, or what the driver says.
+impl Sought<'_> {
+    async fn over_socket(self, mode: Mode, attempt: Attempt<'_>) -> Result<Conn, Error> {
+        let Host::Socket { path, .. } = &self.address.host else {
+            return Err(Error::Unreachable(attempt.text("it is no Unix socket", "")));
+        };
+        if mode != Mode::Prefer && mode != Mode::Disable {
+            let words = "over a Unix socket the driver has no TLS, and nothing leaves this machine";
+            return Err(Error::Refused(attempt.text(words, "leave ssl-mode and ssl-ca out of this address")));
+        }
+        let connecting = async {
+            let stream = UnixStream::connect(path).await?;
+            self.log_in(Box::new(stream), Security::Socket).await
+        };
+        let connected = connecting.await.map_err(|error| fault::at_connect(&error, attempt));
+        connected.map(|(conn, _)| conn)
+    }
+
+    /// A connection over TCP without TLS.
+    async fn unencrypted(self, addresses: &[SocketAddr], attempt: Attempt<'_>) -> Result<Conn, Error> {
+        let key = key(&self.login.encryption, attempt)?;
+        let connected = self.over_tcp(addresses, Security::Open(&key)).await;
+        connected.map(|(conn, _)| conn).map_err(|error| fault::at_connect(&error, attempt))
+    }
+
+    async fn over_tcp(
+        self,
+        addresses: &[SocketAddr],
+        security: Security<'_>,
+    ) -> DriverResult<(Conn, Option<LinkEncryption>)> {
+        let socket = TcpStream::connect(addresses).await?;
+        socket.set_nodelay(true)?;
+        let kept = rustix::net::sockopt::set_socket_keepalive(&socket, true)
+            .and_then(|()| rustix::net::sockopt::set_tcp_keepidle(&socket, UNACKNOWLEDGED));
+        kept.map_err(std::io::Error::from)?;
+        self.log_in(Box::new(socket), security).await
+    }
+
+    async fn log_in(
+        self,
+        stream: BoxedTransport,
+        security: Security<'_>,
+    ) -> DriverResult<(Conn, Option<LinkEncryption>)> {
+        let credentials = Credentials {
+            user: self.login.user.as_deref().unwrap_or_default(),
+            password: self.login.password.as_deref().unwrap_or_default(),
+            database: self.address.database.as_deref(),
+            security,
+        };
+        let (mut conn, encryption) = log_in(stream, &credentials).await?;
+        conn.query_drop(SETTINGS).await?;
+        Ok((conn, encryption))
+    }
+}
+
+/// The key for a server that wants the whole password over a connection without TLS.
 ///
 /// # Errors
-/// What stands in the address cannot be had.
-async fn encrypted(
-    address: &ServerAddress,
-    login: &Login,
-    mode: Mode,
-    addresses: &[IpAddr],
-    attempt: Attempt<'_>,
-) -> Result<Result<(Conn, LinkEncryption), Driver>, Error> {
-    let refused = |fault: Fault| {
-        Error::Refused(attempt.text(&fault.words, fault.remedy.as_deref().unwrap_or(fault::TRUST)))
+/// The file that the address names holds none.
+fn key(encryption: &Encryption, attempt: Attempt<'_>) -> Result<RsaKey, Error> {
+    let refused = |words: String, remedy: &str| Error::Refused(attempt.text(words, remedy));
+    let file = match &encryption.server_key {
+        None => return Ok(RsaKey::Nobodys),
+        Some(ServerKey::Asked) => return Ok(RsaKey::Asked),
+        Some(ServerKey::File(file)) => file,
     };
-    let (checks, tls) = tls(&login.encryption, mode).map_err(refused)?;
-    let connect =
-        async |tls| Conn::new(Opts::from(options(address, login, Some(addresses.to_vec()), Some(tls)))).await;
-    let mut connected = connect(tls.clone()).await;
-    let is_name = |error: &Driver| fault::of_tls(error).is_some_and(|fault| fault.is_of_name);
-    if checks == Checks::Authority && connected.as_ref().is_err_and(is_name) {
-        let any = tls.with_danger_skip_domain_validation(true);
-        connected = connect(any.with_danger_tls_hostname_override(Some(ANY_NAME))).await;
+    let read = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
+    let key = read.map_err(|words| refused(words, ""))?;
+    if modulus_bytes(&key).is_none() {
+        let words = format!("{} holds no RSA public key in PEM", file.display());
+        return Err(refused(words, "name the file public_key.pem of the server's data directory"));
     }
-    let mut conn = match connected {
-        Ok(conn) => conn,
-        Err(error) => return Ok(Err(error)),
-    };
-    match agreed(&mut conn, checks).await {
-        Ok(encryption) => {
-            check_version(&encryption, login.encryption.oldest.unwrap_or_default()).map_err(refused)?;
-            Ok(Ok((conn, encryption)))
-        }
-        Err(error) => Ok(Err(error)),
-    }
+    Ok(RsaKey::Given(key))
 }
 
-fn options(
-    address: &ServerAddress,
-    login: &Login,
-    addresses: Option<Vec<IpAddr>>,
-    tls: Option<SslOpts>,
-) -> OptsBuilder {
-    let options = OptsBuilder::default()
-        .user(login.user.clone())
-        .pass(login.password.clone())
-        .db_name(address.database.clone())
-        .prefer_socket(false)
-        .tcp_keepalive(Some(UNACKNOWLEDGED))
-        .stmt_cache_size(0)
-        .ssl_opts(tls)
-        .init(vec![SETTINGS]);
-    match &address.host {
-        Host::Tcp { name, port } => {
-            options.ip_or_hostname(name.clone()).resolved_ips(addresses).tcp_port(*port)
-        }
-        Host::Socket { path, .. } => options.socket(Some(path.to_string_lossy())),
-    }
-}
-
-/// What the driver is told.
-fn tls(encryption: &Encryption, mode: Mode) -> Result<(Checks, SslOpts), Fault> {
-    install_provider();
+/// How TLS is begun with a host.
+fn tls(encryption: &Encryption, mode: Mode, host: &str) -> Result<TlsSettings, Fault> {
     let checks = match (mode, &encryption.roots) {
         (Mode::VerifyFull, _) => Checks::AuthorityAndName,
         (Mode::VerifyCa, None) => {
@@ -216,46 +171,15 @@ fn tls(encryption: &Encryption, mode: Mode) -> Result<(Checks, SslOpts), Fault> 
         (_, Some(_)) => Checks::Authority,
         (_, None) => Checks::Nothing,
     };
-    let mut options = SslOpts::default();
-    if checks == Checks::Nothing {
-        options = options.with_danger_accept_invalid_certs(true);
-    } else {
-        // The driver has authorities of its own, of the day when it was built.
-        let trusted = roots(encryption.roots.as_ref().unwrap_or(&Roots::System))?;
-        let each = trusted.certificates.iter().map(|certificate| certificate.to_vec().into());
-        options = options.with_disable_built_in_roots(true).with_root_certs(each.collect());
-    }
-    if let (Some(certificate), Some(key)) = (&encryption.certificate, &encryption.key) {
-        // Read here for the words of what is wrong with them.
-        identity(certificate, key)?;
-        let both = ClientIdentity::new(certificate.clone().into(), key.clone().into());
-        options = options.with_client_identity(Some(both));
-    }
-    Ok((checks, options))
-}
-
-/// What was agreed upon, as the server has it: the driver does not tell.
-async fn agreed(conn: &mut Conn, checks: Checks) -> Result<LinkEncryption, Driver> {
-    let sql = "SHOW SESSION STATUS WHERE variable_name IN ('Ssl_version', 'Ssl_cipher')";
-    let told: Vec<(String, String)> = conn.query(sql).await?;
-    let of = |name: &str| {
-        let found = told.iter().find(|(given, value)| given.eq_ignore_ascii_case(name) && !value.is_empty());
-        found.map_or_else(|| "unknown".to_owned(), |(_, value)| value.clone())
+    let files = Files {
+        roots: encryption.roots.clone(),
+        identity: encryption.certificate.clone().zip(encryption.key.clone()),
+        oldest: encryption.oldest.unwrap_or_default(),
+        is_tls12_alone: false,
     };
-    Ok(LinkEncryption { protocol: of("Ssl_version"), cipher: of("Ssl_cipher"), verified: checks.verified() })
-}
-
-/// The driver speaks 1.2 and 1.3, and cannot be told to leave the first.
-fn check_version(agreed: &LinkEncryption, oldest: Oldest) -> Result<(), Fault> {
-    if oldest == Oldest::Tls12 || agreed.protocol == Oldest::Tls13.name() {
-        return Ok(());
-    }
-    let words =
-        format!("the server agreed upon {}, and the address wants {}", agreed.protocol, oldest.name());
-    Err(Fault::new(
-        words,
-        "let the server speak TLS 1.3 (tls_version), or leave ssl_min_protocol_version out",
-    ))
+    let name = ServerName::try_from(host.to_owned())
+        .map_err(|_| Fault::new(format!("`{host}` can be no name of a certificate"), fault::TRUST))?;
+    Ok(TlsSettings { config: Arc::new(config(checks, &files)?), name, checks })
 }
 
 /// Servers that were found to have no TLS, so that they are not asked each time: each question costs a connection, of which they may

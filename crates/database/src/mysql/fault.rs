@@ -1,10 +1,7 @@
 //! What errors of MySQL and MariaDB mean to a caller, by number:
 //! <https://mariadb.com/docs/server/reference/error-codes>.
 
-use std::error::Error as _;
-
-use mysql_async::{DriverError, Error as Driver, IoError, ServerError};
-
+use super::wire::{DriverError, ServerError};
 use crate::error::{Attempt, remedy};
 use crate::tls::Fault;
 use crate::{Error, Mistake, Refusal};
@@ -24,10 +21,10 @@ pub(super) fn refusal(wrong: &ServerError) -> Option<Refusal> {
 
 /// An error of a connection that was there.
 #[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
-pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
+pub(super) fn of(error: &DriverError, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
     match error {
-        Driver::Server(answer) => match answer.code {
+        DriverError::Server(answer) => match answer.code {
             // The server shuts down, or somebody ended the connection.
             1053 | 1077 | 1079 | 1152 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => {
                 Error::Lost(text(remedy::LOST))
@@ -54,13 +51,8 @@ pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
             }
             _ => Error::Statement(text("")),
         },
-        Driver::Io(_)
-        | Driver::Driver(
-            DriverError::ConnectionClosed
-            | DriverError::PacketOutOfOrder
-            | DriverError::UnexpectedPacket { .. },
-        ) => Error::Lost(text(remedy::LOST)),
-        _ => Error::Statement(text("")),
+        DriverError::Parameters { .. } => Error::Statement(text("")),
+        _ => Error::Lost(text(remedy::LOST)),
     }
 }
 
@@ -102,18 +94,21 @@ fn is_apart(message: &str) -> bool {
 pub(super) const TRUST: &str = "name the authority that signed it with ssl-ca=FILE, or, where the network is trusted, give \
                                 ssl-mode=REQUIRED without it, which encrypts and checks nothing";
 
+/// What can be done where the whole password would have to be sent without TLS.
+const UNENCRYPTED: &str = "give ssl-mode=VERIFY_IDENTITY, or REQUIRED where nobody stands between, or name the server's public key with \
+                           server-public-key-path=FILE; get-server-public-key=true believes whoever answers";
+
 /// An error while a connection was made.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
-pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
+pub(super) fn at_connect(error: &DriverError, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
     if let Some(fault) = of_tls(error) {
         return Error::Refused(text(fault.remedy.as_deref().unwrap_or(TRUST)));
     }
     match error {
-        Driver::Server(answer) if answer.message.contains("insecure transport") => {
+        DriverError::Server(answer) if answer.message.contains("insecure transport") => {
             Error::Refused(text("give ssl-mode=REQUIRED: this server wants connections encrypted"))
         }
-        Driver::Server(answer) => match answer.code {
+        DriverError::Server(answer) => match answer.code {
             1049 => {
                 Error::NoDatabase(text("leave the database out of the address, or name one that is there"))
             }
@@ -125,13 +120,16 @@ pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
             1021 | 1114 => Error::Full(text(remedy::FULL)),
             _ => Error::Unreachable(text("")),
         },
-        Driver::Driver(DriverError::NoClientSslFlagFromServer) => Error::Refused(text(
+        DriverError::NoTls => Error::Refused(text(
             "have the server encrypt (ssl_cert and ssl_key), or give ssl-mode=DISABLED where the network is trusted",
         )),
-        Driver::Driver(DriverError::UnknownAuthPlugin { .. } | DriverError::CleartextPluginDisabled) => {
+        DriverError::UnknownPlugin(_) | DriverError::ClearPassword => {
             Error::Refused(text("let the user log in with a password"))
         }
-        _ => Error::Unreachable(text(remedy::UNREACHABLE)),
+        DriverError::FullAuthentication => Error::Refused(text(UNENCRYPTED)),
+        DriverError::Io(_) | DriverError::Protocol(_) | DriverError::Parameters { .. } => {
+            Error::Unreachable(text(remedy::UNREACHABLE))
+        }
     }
 }
 
@@ -148,33 +146,13 @@ fn says_no_space(answer: &ServerError) -> bool {
 }
 
 /// What is wrong with the encryption, if that is it.
-pub(super) fn of_tls(error: &Driver) -> Option<Fault> {
-    if let Driver::Io(IoError::Io(error)) = error {
-        return Fault::within(error);
-    }
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<rustls::Error>() {
-            return Some(Fault::of(error));
-        }
-        source = cause.source();
-    }
-    None
+fn of_tls(error: &DriverError) -> Option<Fault> {
+    let DriverError::Io(error) = error else { return None };
+    Fault::within(error)
 }
 
-/// The words of the server, or of the system, without the driver's around them.
-fn words(error: &Driver) -> String {
-    if let Some(fault) = of_tls(error) {
-        return fault.words;
-    }
-    match error {
-        Driver::Server(answer) => format!("{} (error {})", answer.message, answer.code),
-        Driver::Io(IoError::Io(error)) => error.to_string(),
-        Driver::Driver(DriverError::NoClientSslFlagFromServer) => "the server has no TLS".to_owned(),
-        Driver::Io(IoError::Tls(_)) | Driver::Driver(_) | Driver::Url(_) | Driver::Other(_) => {
-            error.to_string()
-        }
-    }
+fn words(error: &DriverError) -> String {
+    of_tls(error).map_or_else(|| error.to_string(), |fault| fault.words)
 }
 
 #[cfg(test)]
@@ -184,7 +162,7 @@ mod tests {
 
     fn meaning(code: u16, message: &str) -> Error {
         let answer = ServerError { code, message: message.to_owned(), state: "HY000".to_owned() };
-        of(&Driver::Server(answer), Attempt { doing: Doing::Append("samples"), target: "mysql://h/x" })
+        of(&DriverError::Server(answer), Attempt { doing: Doing::Append("samples"), target: "mysql://h/x" })
     }
 
     /// A table in memory that was full had people make room on the disk.

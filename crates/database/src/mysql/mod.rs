@@ -1,12 +1,11 @@
 //! Sessions of MySQL and MariaDB. What the server promises of a commit is left as it is set there.
 //!
-//! The driver cannot take up a connection again on which a caller gave up waiting: such a session is lost.
+//! A session on whose answer a caller gave up waiting is lost. The driver is our own: [`wire`].
 
 mod activity;
 mod administration;
 mod connect;
 mod fault;
-mod guard;
 mod inspect;
 mod other;
 mod service;
@@ -15,20 +14,19 @@ mod statement;
 mod transaction;
 mod used;
 mod values;
+mod wire;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use mysql_async::prelude::Queryable as _;
-use mysql_async::{Conn, Statement};
 use record::{Link, Server, ServerSetting};
 
 use crate::durability::unsafe_tables;
 use crate::error::{Attempt, Doing, remedy};
-use crate::rows::CellRow;
 use crate::url::{Host, ServerAddress};
 use crate::{Cell, Connection, Error, Rows, Sizes, Table, Value, WriteMethod};
-use values::Parameters;
+use values::ParameterRow;
+use wire::{AnswerKind, Conn, DriverError, DriverResult, Row, Statement};
 
 pub(crate) use activity::LOOKING;
 pub(crate) use administration::ADMINISTRATION;
@@ -136,25 +134,22 @@ impl MysqlSession {
 
     pub(crate) async fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
         let doing = Doing::Run(sql);
-        let statement = self.prepare(sql, parameters).await?;
-        let run = async {
-            self.conn.exec_drop(&statement, values::parameters(parameters.iter().map(Value::cell))).await?;
-            Ok(self.conn.affected_rows())
+        self.prepare(sql, parameters).await?;
+        let result = self.started(sql, parameters).await;
+        let result = match result {
+            Ok(_) => self.conn.drop_answers().await,
+            Err(error) => Err(error),
         };
-        let result = run.await;
-        self.done(result, doing)
+        self.done(result, doing)?;
+        Ok(self.conn.affected_rows())
     }
 
     pub(crate) async fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, Error> {
-        let doing = Doing::Run(sql);
-        let statement = self.prepare(sql, parameters).await?;
-        let run = async {
-            let rows: Vec<mysql_async::Row> =
-                self.conn.exec(&statement, values::parameters(parameters.iter().map(Value::cell))).await?;
-            Ok(rows.into_iter().map(values::received).collect())
-        };
-        let result = run.await;
-        self.done(result, doing)
+        self.each_row(sql, parameters, Vec::new(), |rows, row| {
+            rows.push(values::received(row)?);
+            Ok(())
+        })
+        .await
     }
 
     pub(crate) async fn fold<T>(
@@ -164,42 +159,48 @@ impl MysqlSession {
         state: T,
         add: fn(&mut T, &[Cell<'_>]),
     ) -> Result<T, Error> {
-        let doing = Doing::Run(sql);
-        let statement = self.prepare(sql, parameters).await?;
-        let run = async {
-            let mut result = self
-                .conn
-                .exec_iter(&statement, values::parameters(parameters.iter().map(Value::cell)))
-                .await?;
-            let fold = |mut state: T, row: mysql_async::Row| {
-                let values = values::received(row);
-                let mut cells = CellRow::of(values.len());
-                cells.iter_mut().zip(&values).for_each(|(cell, value)| *cell = value.cell());
-                add(&mut state, &cells);
-                state
-            };
-            let state = result.reduce(state, fold).await?;
-            result.drop_result().await?;
-            Ok(state)
-        };
-        let result = run.await;
-        self.done(result, doing)
+        self.each_row(sql, parameters, state, |state, row| values::with_cells(row, |cells| add(state, cells)))
+            .await
     }
 
     pub(crate) async fn count_rows(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Error> {
+        self.each_row(sql, parameters, 0, |rows, _| {
+            *rows += 1;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Runs a statement, and adds each row of its first answer to a state.
+    async fn each_row<T>(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        mut state: T,
+        mut add: impl FnMut(&mut T, Row<'_>) -> DriverResult<()>,
+    ) -> Result<T, Error> {
         let doing = Doing::Run(sql);
-        let statement = self.prepare(sql, parameters).await?;
+        self.prepare(sql, parameters).await?;
+        let started = self.started(sql, parameters).await;
+        let conn = &mut self.conn;
         let run = async {
-            let mut result = self
-                .conn
-                .exec_iter(&statement, values::parameters(parameters.iter().map(Value::cell)))
-                .await?;
-            let count = result.reduce(0u64, |count, _: mysql_async::Row| count + 1).await?;
-            result.drop_result().await?;
-            Ok(count)
+            started?;
+            while conn.next_row().await? {
+                add(&mut state, conn.row())?;
+            }
+            conn.drop_answers().await
         };
         let result = run.await;
-        self.done(result, doing)
+        self.done(result, doing)?;
+        Ok(state)
+    }
+
+    /// Sends a statement that was prepared, and waits for the beginning of its answer.
+    async fn started(&mut self, sql: &str, parameters: &[Value]) -> DriverResult<AnswerKind> {
+        let Some(statement) = self.prepared.get_mut(sql) else {
+            return Err(DriverError::Parameters { wanted: 0, given: parameters.len() });
+        };
+        self.conn.execute(statement, |put| parameters.iter().for_each(|value| put.put(value.cell()))).await
     }
 
     pub(crate) async fn append(
@@ -211,11 +212,11 @@ impl MysqlSession {
         self.append_each(table, rows.rows(), method).await
     }
 
-    /// As [`Self::append`], of rows that are read where they lie: the driver takes values of its own, and those are made at once.
+    /// As [`Self::append`], of rows that are read where they lie.
     pub(crate) async fn append_each(
         &mut self,
         table: &'static Table,
-        rows: impl ExactSizeIterator<Item = impl Parameters>,
+        rows: impl ExactSizeIterator<Item = impl ParameterRow>,
         method: WriteMethod,
     ) -> Result<(), Error> {
         if rows.len() == 0 {
@@ -235,9 +236,9 @@ impl MysqlSession {
     async fn insert_many(
         &mut self,
         table: &'static Table,
-        mut rows: impl ExactSizeIterator<Item = impl Parameters>,
+        mut rows: impl ExactSizeIterator<Item = impl ParameterRow>,
         rows_max: usize,
-    ) -> mysql_async::Result<()> {
+    ) -> DriverResult<()> {
         let width = table.columns.len().max(1);
         let at_once = (PARAMETERS / width).clamp(1, rows_max);
         let is_one = rows.len() <= at_once;
@@ -247,9 +248,7 @@ impl MysqlSession {
         }
         while rows.len() > 0 {
             let count = rows.len().min(at_once);
-            let statement = self.insert(table, count).await?;
-            let parameters = values::parameters_of_rows(rows.by_ref().take(count), width);
-            self.conn.exec_drop(&statement, parameters).await?;
+            self.insert(table, rows.by_ref().take(count)).await?;
         }
         if !is_one {
             self.conn.query_drop("COMMIT").await?;
@@ -262,41 +261,45 @@ impl MysqlSession {
     async fn insert_each(
         &mut self,
         table: &'static Table,
-        rows: impl ExactSizeIterator<Item = impl Parameters>,
-    ) -> mysql_async::Result<()> {
-        let width = table.columns.len();
-        let statement = self.insert(table, 1).await?;
+        rows: impl ExactSizeIterator<Item = impl ParameterRow>,
+    ) -> DriverResult<()> {
         self.is_unfinished = true;
         self.conn.query_drop("BEGIN").await?;
         for row in rows {
-            let parameters = values::parameters_of_rows(std::iter::once(row), width);
-            self.conn.exec_drop(&statement, parameters).await?;
+            self.insert(table, std::iter::once(row)).await?;
         }
         self.conn.query_drop("COMMIT").await?;
         self.is_unfinished = false;
         Ok(())
     }
 
-    /// A prepared INSERT of so many rows.
-    async fn insert(&mut self, table: &'static Table, rows: usize) -> mysql_async::Result<Statement> {
-        if let Some(statement) = self.inserts.get(&(table, rows)) {
-            return Ok(statement.clone());
-        }
-        let row = format!("({})", vec!["?"; table.columns.len()].join(","));
-        let sql =
-            format!("INSERT INTO {} ({}) VALUES {}", table.name, names(table), vec![row; rows].join(","));
-        let statement = self.conn.prep(sql).await?;
-        if self.inserts.len() >= PREPARED {
-            for (_, old) in self.inserts.drain() {
-                self.conn.close(old).await?;
+    /// Runs a prepared INSERT of all of these rows.
+    async fn insert(
+        &mut self,
+        table: &'static Table,
+        rows: impl ExactSizeIterator<Item = impl ParameterRow>,
+    ) -> DriverResult<()> {
+        let key = (table, rows.len());
+        if !self.inserts.contains_key(&key) {
+            let row = format!("({})", vec!["?"; table.columns.len()].join(","));
+            let (names, rows) = (names(table), vec![row; rows.len()].join(","));
+            let sql = format!("INSERT INTO {} ({names}) VALUES {rows}", table.name);
+            let statement = self.conn.prepare(&sql).await?;
+            if self.inserts.len() >= PREPARED {
+                self.inserts.drain().for_each(|(_, old)| self.conn.close(old));
             }
+            self.inserts.insert(key, statement);
         }
-        self.inserts.insert((table, rows), statement.clone());
-        Ok(statement)
+        match self.inserts.get_mut(&key) {
+            Some(statement) => {
+                self.conn.execute_drop(statement, |put| rows.for_each(|row| row.put_to(put))).await
+            }
+            None => Ok(()),
+        }
     }
 
-    /// The statement, and everything ready to run it.
-    async fn prepare(&mut self, sql: &str, parameters: &[Value]) -> Result<Statement, Error> {
+    /// Prepares a statement if it is not, and everything else that it needs to run.
+    async fn prepare(&mut self, sql: &str, parameters: &[Value]) -> Result<(), Error> {
         let doing = Doing::Run(sql);
         self.begin(doing).await?;
         if !self.prepared.contains_key(sql) {
@@ -307,24 +310,19 @@ impl MysqlSession {
             self.done(result, doing)?;
             self.is_busy = true;
         }
-        let kept = self.prepared.get(sql).cloned();
-        match kept.filter(|statement| usize::from(statement.num_params()) == parameters.len()) {
-            Some(statement) => Ok(statement),
-            None => {
-                self.is_busy = false;
-                let words =
-                    format!("it has another number of parameters than the {} given", parameters.len());
-                Err(Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))
-            }
+        let kept = self.prepared.get(sql);
+        if kept.is_some_and(|statement| statement.parameters() == parameters.len()) {
+            return Ok(());
         }
+        self.is_busy = false;
+        let words = format!("it has another number of parameters than the {} given", parameters.len());
+        Err(Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))
     }
 
-    async fn prepare_anew(&mut self, sql: &str) -> mysql_async::Result<()> {
-        let statement = self.conn.prep(sql).await?;
+    async fn prepare_anew(&mut self, sql: &str) -> DriverResult<()> {
+        let statement = self.conn.prepare(sql).await?;
         if self.prepared.len() >= PREPARED {
-            for (_, old) in self.prepared.drain() {
-                self.conn.close(old).await?;
-            }
+            self.prepared.drain().for_each(|(_, old)| self.conn.close(old));
         }
         self.prepared.insert(sql.to_owned(), statement);
         Ok(())
@@ -351,16 +349,17 @@ impl MysqlSession {
     }
 
     /// To be called with what has come.
-    fn done<T>(&mut self, result: mysql_async::Result<T>, doing: Doing<'_>) -> Result<T, Error> {
+    fn done<T>(&mut self, result: DriverResult<T>, doing: Doing<'_>) -> Result<T, Error> {
         self.is_busy = false;
         self.last_code = None;
         result.map_err(|error| {
-            if let mysql_async::Error::Server(answer) = &error {
+            if let DriverError::Server(answer) = &error {
                 self.last_code = Some(answer.state.clone());
             }
             let error = fault::of(&error, Attempt { doing, target: &self.target });
             if let (Doing::Run(sql), false) = (doing, matches!(error, Error::Conflict(_))) {
-                self.prepared.remove(sql);
+                // The server keeps nothing of it.
+                self.prepared.remove(sql).into_iter().for_each(|failed| self.conn.close(failed));
             }
             error
         })

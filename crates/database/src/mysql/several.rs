@@ -7,12 +7,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use mysql_async::Conn;
-use mysql_async::prelude::Queryable as _;
 use record::Link;
 
 use super::connect::one;
-use super::fault;
+use super::wire::{Conn, DriverResult};
+use super::{fault, text, values};
 use crate::Error;
 use crate::error::Attempt;
 use crate::several::{Passed, Tried};
@@ -56,7 +55,6 @@ async fn look(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Option<(C
             if note(list, last.as_ref(), host) {
                 return Ok(Some((conn, link)));
             }
-            drop(conn.disconnect().await);
             return Ok(None);
         }
     }
@@ -67,14 +65,12 @@ async fn try_one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Tried<
     let failed = |error| fault::at_connect(&error, attempt);
     let asking = async {
         let (mut conn, link) = one(address, attempt).await?;
-        let variables = Told(conn.query(VARIABLES).await.map_err(failed)?);
+        let variables = Told::of(&mut conn, VARIABLES).await.map_err(failed)?;
         let of_group = match variables.is("wsrep_on", "ON") {
-            true => Some(Told(conn.query(GALERA).await.map_err(failed)?)),
+            true => Some(Told::of(&mut conn, GALERA).await.map_err(failed)?),
             false => None,
         };
         if let Some(what) = variables.only_reads().or(of_group.as_ref().and_then(Told::is_apart)) {
-            // Whatever becomes of its end, nobody waits for it.
-            drop(conn.disconnect().await);
             return Ok(Tried::Other(what));
         }
         if of_group.is_some() {
@@ -89,6 +85,17 @@ async fn try_one(address: &ServerAddress, attempt: Attempt<'_>) -> Result<Tried<
 struct Told(Vec<(String, String)>);
 
 impl Told {
+    async fn of(conn: &mut Conn, sql: &str) -> DriverResult<Self> {
+        let mut told = Vec::new();
+        conn.query(sql).await?;
+        while conn.next_row().await? {
+            let mut texts = values::received(conn.row())?.into_iter().map(|value| text(&value));
+            told.extend(texts.next().zip(texts.next()));
+        }
+        conn.drop_answers().await?;
+        Ok(Self(told))
+    }
+
     fn value(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(told, _)| told.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())

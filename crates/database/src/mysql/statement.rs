@@ -1,8 +1,7 @@
 //! Statements of others, by each of the ways of MySQL's protocol.
 
-use mysql_async::prelude::{Protocol as Encoding, Queryable as _};
-use mysql_async::{Conn, QueryResult, Row, Statement};
-
+use super::values::NamedValues;
+use super::wire::{AnswerKind, Conn, DriverError, DriverResult, Parameters};
 use super::{MysqlSession, fault, values};
 use crate::error::{Attempt, Doing};
 use crate::{Answer, Error, Protocol, Refusal, Value, Wanted};
@@ -14,7 +13,7 @@ const NOT_PREPARED: u16 = 1295;
 #[derive(Default)]
 struct Came {
     rows: u64,
-    last: Option<Row>,
+    last: Option<NamedValues>,
 }
 
 /// What is wanted of what is sent.
@@ -35,12 +34,7 @@ impl MysqlSession {
         let doing = Doing::Run(sql);
         let is_call = sql.trim_start().get(..4).is_some_and(|word| word.eq_ignore_ascii_case("call"));
         let came = self.came(sql, parameters, protocol, Asked { wanted, is_call }).await?;
-        let last = came.last.map(|row| {
-            let names: Vec<String> =
-                row.columns_ref().iter().map(|column| column.name_str().into_owned()).collect();
-            values::received_exactly(row).map(|values| names.into_iter().zip(values).collect())
-        });
-        let last: Result<Option<Vec<(String, Value)>>, String> = last.transpose();
+        let last = came.last.transpose();
         let unread = |words| Error::Statement(Attempt { doing, target: &self.target }.text(words, ""));
         Ok(Answer { rows: came.rows, last: last.map_err(unread)?.unwrap_or_default(), ..Answer::default() })
     }
@@ -49,9 +43,12 @@ impl MysqlSession {
     pub(crate) async fn parse(&mut self, sql: &str) -> Result<Option<Refusal>, Error> {
         let doing = Doing::Run(sql);
         self.begin(doing).await?;
-        let parsed = match self.conn.prep(sql).await {
-            Ok(statement) => self.conn.close(statement).await.map(|()| None),
-            Err(mysql_async::Error::Server(wrong)) => Ok(fault::refusal(&wrong)),
+        let parsed = match self.conn.prepare(sql).await {
+            Ok(statement) => {
+                self.conn.close(statement);
+                Ok(None)
+            }
+            Err(DriverError::Server(wrong)) => Ok(fault::refusal(&wrong)),
             Err(error) => Err(error),
         };
         self.done(parsed, doing)
@@ -68,8 +65,11 @@ impl MysqlSession {
         let protocol = if self.unprepared.contains(sql) { Protocol::Simple } else { protocol };
         if protocol == Protocol::Prepared {
             match self.prepare(sql, parameters).await {
-                Ok(statement) => {
-                    let result = executed(&mut self.conn, statement, parameters, asked).await;
+                Ok(()) => {
+                    let result = match self.started(sql, parameters).await {
+                        Ok(first) => came(&mut self.conn, first, asked).await,
+                        Err(error) => Err(error),
+                    };
                     return self.done(result, doing);
                 }
                 Err(_) if self.unprepared.contains(sql) && parameters.is_empty() => {}
@@ -90,58 +90,46 @@ impl MysqlSession {
 }
 
 /// Whether a statement failed because it can only be sent as text.
-pub(super) fn cannot_be_prepared(error: &mysql_async::Error) -> bool {
-    matches!(error, mysql_async::Error::Server(error) if error.code == NOT_PREPARED)
+pub(super) fn cannot_be_prepared(error: &DriverError) -> bool {
+    matches!(error, DriverError::Server(error) if error.code == NOT_PREPARED)
 }
 
-async fn executed(
-    conn: &mut Conn,
-    statement: Statement,
-    parameters: &[Value],
-    asked: Asked,
-) -> mysql_async::Result<Came> {
-    let parameters = values::parameters(parameters.iter().map(Value::cell));
-    came(conn.exec_iter(statement, parameters).await?, asked).await
-}
-
-async fn parsed_anew(
-    conn: &mut Conn,
-    sql: &str,
-    parameters: &[Value],
-    asked: Asked,
-) -> mysql_async::Result<Came> {
-    let statement = conn.prep(sql).await?;
-    let answer = executed(conn, statement.clone(), parameters, asked).await;
-    conn.close(statement).await?;
+async fn parsed_anew(conn: &mut Conn, sql: &str, parameters: &[Value], asked: Asked) -> DriverResult<Came> {
+    let mut statement = conn.prepare(sql).await?;
+    let put = |put: &mut Parameters<'_>| parameters.iter().for_each(|value| put.put(value.cell()));
+    let answer = match conn.execute(&mut statement, put).await {
+        Ok(first) => came(conn, first, asked).await,
+        Err(error) => Err(error),
+    };
+    conn.close(statement);
     answer
 }
 
-async fn text(conn: &mut Conn, sql: &str, asked: Asked) -> mysql_async::Result<Came> {
-    came(conn.query_iter(sql).await?, asked).await
+async fn text(conn: &mut Conn, sql: &str, asked: Asked) -> DriverResult<Came> {
+    let first = conn.query(sql).await?;
+    came(conn, first, asked).await
 }
 
 /// Of several statements in one text the last one's answer is given.
-async fn came<P: Encoding>(mut result: QueryResult<'_, '_, P>, asked: Asked) -> mysql_async::Result<Came> {
+async fn came(conn: &mut Conn, first: AnswerKind, asked: Asked) -> DriverResult<Came> {
     let mut came = Came::default();
     let mut had_rows = false;
-    loop {
-        let has_rows = !result.columns_ref().is_empty();
-        let changed = result.affected_rows();
-        let (mut count, mut last) = (0, None);
-        while let Some(row) = result.next().await? {
+    let mut next = Some(first);
+    while let Some(kind) = next {
+        let has_rows = kind == AnswerKind::Rows;
+        let (mut count, mut kept) = (0, Vec::new());
+        while conn.next_row().await? {
             count += 1;
             if asked.wanted == Wanted::Last {
-                last = Some(row);
+                conn.row().keep_in(&mut kept);
             }
         }
+        let last = (!kept.is_empty()).then(|| values::named_exactly(conn.kept_row(&kept))).transpose()?;
         if has_rows || !(asked.is_call && had_rows) {
-            came = Came { rows: if has_rows { count } else { changed }, last };
+            came = Came { rows: if has_rows { count } else { conn.affected_rows() }, last };
         }
         had_rows |= has_rows;
-        if result.is_empty() {
-            // The driver keeps an error that comes after rows, as of a procedure that selects, for whoever asks next.
-            result.next().await?;
-            return Ok(came);
-        }
+        next = conn.next_answer().await?;
     }
+    Ok(came)
 }

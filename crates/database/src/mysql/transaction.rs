@@ -1,8 +1,6 @@
 //! Transactions of several statements, and the ids that the database makes.
 
-use mysql_async::prelude::Queryable as _;
-
-use super::{MysqlSession, values};
+use super::MysqlSession;
 use crate::error::Doing;
 use crate::{Error, Value};
 
@@ -32,11 +30,8 @@ impl MysqlSession {
 
     /// The id comes with the answer. It is that of an earlier row if this statement inserted none.
     pub(crate) async fn insert_one(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, Error> {
-        let statement = self.prepare(sql, parameters).await?;
-        let result =
-            self.conn.exec_drop(&statement, values::parameters(parameters.iter().map(Value::cell))).await;
-        self.done(result, Doing::Run(sql))?;
-        let id = self.conn.last_insert_id().filter(|_| self.conn.affected_rows() > 0);
+        let changed = self.execute(sql, parameters).await?;
+        let id = self.conn.insert_id().filter(|_| changed > 0);
         Ok(id.and_then(|id| i64::try_from(id).ok()))
     }
 }

@@ -395,7 +395,7 @@ async fn mariadb_is_encrypted_and_verified_as_the_mode_says() {
     let other = Authority::new();
     for mode in ["VERIFY_CA", "VERIFY_IDENTITY", "PREFERRED"] {
         let untrusted = maria.url(&format!("ssl-mode={mode}&{}", ca(&other.path("ca.crt"))));
-        refused(&untrusted, &["an authority that is not trusted", "ssl-ca=FILE"]).await;
+        refused(&untrusted, &["an authority that is not among", "ssl-ca=FILE"]).await;
     }
     refused(&maria.url("ssl-mode=VERIFY_CA"), &["none is named", "ssl-ca=FILE"]).await;
     maria.show(&authority.made(Shown::OtherName)).await;
@@ -433,7 +433,7 @@ async fn a_mariadb_that_wants_tls_or_has_none_says_so() {
     let found = link(&maria.server.url()).await.unwrap().encryption.unwrap();
     assert_eq!(found.protocol, "TLSv1.2");
     let newest = maria.url("ssl_min_protocol_version=TLSv1.3");
-    refused(&newest, &["agreed upon TLSv1.2", "wants TLSv1.3"]).await;
+    refused(&newest, &["no version of TLS that is wanted", "ssl_min_protocol_version"]).await;
     for (user, demand) in [("must", "REQUIRE SSL"), ("shows", "REQUIRE X509")] {
         let sql = format!("CREATE USER {user}@'%' IDENTIFIED BY 'secret' {demand}");
         maria.session.script(&sql).await.unwrap();

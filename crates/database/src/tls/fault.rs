@@ -12,8 +12,6 @@ pub(crate) struct Fault {
     pub(crate) words: String,
     /// What to do, where it is not the same for whatever is wrong with a certificate.
     pub(crate) remedy: Option<String>,
-    /// Whether the certificate is for another name, and otherwise as it should be.
-    pub(crate) is_of_name: bool,
 }
 
 impl fmt::Display for Fault {
@@ -32,12 +30,12 @@ impl From<Fault> for io::Error {
 
 impl Fault {
     pub(crate) fn new(words: String, remedy: &str) -> Self {
-        Self { words, remedy: (!remedy.is_empty()).then(|| remedy.to_owned()), is_of_name: false }
+        Self { words, remedy: (!remedy.is_empty()).then(|| remedy.to_owned()) }
     }
 
     /// A certificate that is to be trusted by another file, another name or not at all.
     fn of_trust(words: String) -> Self {
-        Self { words, remedy: None, is_of_name: false }
+        Self { words, remedy: None }
     }
 
     pub(super) fn of_self_signed(trusted: &str) -> Self {
@@ -57,7 +55,7 @@ impl Fault {
         };
         let remedy = "connect by a name that it is for, or give the server a certificate for this one";
         let words = format!("the server's certificate is for {names}, and not for {host}");
-        Self { is_of_name: true, ..Self::new(words, remedy) }
+        Self::new(words, remedy)
     }
 
     /// What is in an error of a connection, if it is one of TLS.

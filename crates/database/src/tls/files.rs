@@ -12,16 +12,16 @@ use super::{Fault, Roots};
 
 /// Authorities that are trusted.
 #[derive(Debug)]
-pub(crate) struct Trusted {
+pub(super) struct Trusted {
     pub(super) store: Arc<RootCertStore>,
     /// As they were read; only those that could be used.
-    pub(crate) certificates: Vec<CertificateDer<'static>>,
+    pub(super) certificates: Vec<CertificateDer<'static>>,
     /// Where they come from, in words.
     pub(super) name: String,
 }
 
 /// The authorities of a file, or of the system; those are read once.
-pub(crate) fn roots(roots: &Roots) -> Result<Arc<Trusted>, Fault> {
+pub(super) fn roots(roots: &Roots) -> Result<Arc<Trusted>, Fault> {
     static SYSTEM: OnceLock<Arc<Trusted>> = OnceLock::new();
     match roots {
         Roots::File(path) => of_file(path),
@@ -70,7 +70,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 ///
 /// # Errors
 /// They cannot be read, or others can read the key.
-pub(crate) fn identity(
+pub(super) fn identity(
     certificate: &Path,
     key: &Path,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Fault> {

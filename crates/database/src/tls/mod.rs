@@ -10,14 +10,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use record::{Checked, LinkEncryption};
-use rustls::crypto::{CryptoProvider, ring};
+use rustls::crypto::ring;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, ProtocolVersion, SupportedProtocolVersion};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use certificate::binding_hash;
 pub(crate) use fault::Fault;
-pub(crate) use files::{identity, of_home, roots};
+pub(crate) use files::of_home;
+use files::{identity, roots};
 use verify::Verifier;
 
 /// What is checked of a server's certificate.
@@ -128,12 +129,6 @@ pub(crate) fn config(checks: Checks, files: &Files) -> Result<ClientConfig, Faul
             })
         }
     }
-}
-
-/// What the driver of MySQL takes its own settings of.
-pub(crate) fn install_provider() {
-    // Whoever was first installed the same.
-    let _ = CryptoProvider::install_default(ring::default_provider());
 }
 
 /// What was agreed upon.
