@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Manifest, SearchRules, SearchStep};
 use serde::Serialize;
-use stats::Resemblance;
+use stats::StepAutocorrelation;
 
 use crate::format::figure;
 use crate::historian::Historian;
@@ -69,7 +69,7 @@ pub struct Search {
     pub burst: Option<Burst>,
     /// How much seconds of a quick look resemble the ones before, where that may have let a rate pass that is too high.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub resemblance: Option<Resemblance>,
+    pub resemblance: Option<StepAutocorrelation>,
     /// Rates below the confirmed one that were given up.
     pub failed_below: Vec<f64>,
     /// Why no higher rate was tried, if none failed.
@@ -327,11 +327,11 @@ fn burst(group: &[(&Trial, SearchStep)], held_per_s: f64) -> Option<Burst> {
 }
 
 /// How much seconds resemble the ones before in steps that the server did not hold, if that matters.
-fn resemblance(group: &[(&Trial, SearchStep)]) -> Option<Resemblance> {
+fn resemblance(group: &[(&Trial, SearchStep)]) -> Option<StepAutocorrelation> {
     let not_held = group.iter().filter_map(|(trial, _)| trial.historian());
     let windows =
         not_held.filter(|historian| historian.stable == Some(false)).map(Historian::written_measured);
-    stats::resemblance(&windows.collect::<Vec<_>>()).filter(Resemblance::matters)
+    stats::step_autocorrelation(&windows.collect::<Vec<_>>()).filter(StepAutocorrelation::matters)
 }
 
 /// What a search is judged by: the rules that it was run by.

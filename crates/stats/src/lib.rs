@@ -98,4 +98,4 @@ pub use sweet_spot::{CandidateLevel, SweetSpot, sweet_spot};
 pub use trend::{Trend, trend};
 pub use two_states::{TwoStates, two_states_of_seconds, two_states_of_trials};
 pub use warm_up::{NoTruncation, NotSteady, SteadyRun, Truncation, mser5, steady_after_warm_up};
-pub use written::{Fall, Resemblance, Written, fall, late_rate, resemblance};
+pub use written::{Fall, StepAutocorrelation, Written, fall, late_rate, step_autocorrelation};

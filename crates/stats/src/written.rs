@@ -114,14 +114,14 @@ fn cut(values: &[f64]) -> usize {
 
 /// How much seconds resemble the ones before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Resemblance {
+pub struct StepAutocorrelation {
     /// Correlation of an interval with the one before it (lag 1).
     pub correlation: f64,
     /// Standard deviation of the intervals of a step, as a share of their mean.
     pub deviation_share: f64,
 }
 
-impl Resemblance {
+impl StepAutocorrelation {
     /// Whether short steps may let a rate pass that is too high.
     #[must_use]
     pub fn matters(&self) -> bool {
@@ -135,7 +135,7 @@ impl Resemblance {
 /// Each step has a mean of its own, so that short ones make the correlation look smaller, by (1 + 4ρ)/n in the mean of n intervals
 /// (F. H. C. Marriott and J. A. Pope, "Bias in the estimation of autocorrelations", Biometrika 41, 1954); that is added again.
 #[must_use]
-pub fn resemblance(steps: &[&[Written]]) -> Option<Resemblance> {
+pub fn step_autocorrelation(steps: &[&[Written]]) -> Option<StepAutocorrelation> {
     let (mut products, mut squares) = (0.0, 0.0);
     let (mut pairs, mut count, mut used) = (0.0, 0.0, 0.0);
     for intervals in steps.iter().map(|intervals| busy(intervals)) {
@@ -154,7 +154,7 @@ pub fn resemblance(steps: &[&[Written]]) -> Option<Resemblance> {
     let raw = products / pairs / (squares / count);
     let length = count / used;
     let correlation = ((raw + 1.0 / length) / (1.0 - 4.0 / length)).clamp(-1.0, 1.0);
-    Some(Resemblance { correlation, deviation_share: (squares / (count - used)).sqrt() })
+    Some(StepAutocorrelation { correlation, deviation_share: (squares / (count - used)).sqrt() })
 }
 
 /// The longest run of intervals in which the server wrote as many as it could.
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(fall(&seconds([f64::NAN; 40]), 1_000.0), None);
     }
 
-    fn correlated(rho: f64, steps: usize, length: usize, seed: u64) -> Resemblance {
+    fn correlated(rho: f64, steps: usize, length: usize, seed: u64) -> StepAutocorrelation {
         let mut random = SplitMix64::new(seed);
         let mut last = random.normal();
         let mut step = |_| {
@@ -221,7 +221,7 @@ mod tests {
             }))
         };
         let all: Vec<Vec<Written>> = (0..steps).map(&mut step).collect();
-        resemblance(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap()
+        step_autocorrelation(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -240,15 +240,15 @@ mod tests {
 
     #[test]
     fn too_few_or_equal_seconds_resemble_nothing() {
-        assert_eq!(resemblance(&[]), None);
-        assert_eq!(resemblance(&[&seconds([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]), None);
-        assert_eq!(resemblance(&[&seconds([5.0; 100])]), None);
-        assert_eq!(resemblance(&[&seconds([0.0; 100])]), None);
+        assert_eq!(step_autocorrelation(&[]), None);
+        assert_eq!(step_autocorrelation(&[&seconds([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]), None);
+        assert_eq!(step_autocorrelation(&[&seconds([5.0; 100])]), None);
+        assert_eq!(step_autocorrelation(&[&seconds([0.0; 100])]), None);
         // Seconds of the load say nothing of the server.
         let mut of_load = seconds((0..100).map(f64::from));
         of_load.iter_mut().for_each(|second| second.all_it_could = false);
-        assert_eq!(resemblance(&[&of_load]), None);
+        assert_eq!(step_autocorrelation(&[&of_load]), None);
         of_load[40..70].iter_mut().for_each(|second| second.all_it_could = true);
-        assert!(resemblance(&[&of_load]).is_some());
+        assert!(step_autocorrelation(&[&of_load]).is_some());
     }
 }

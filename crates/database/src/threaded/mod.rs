@@ -247,7 +247,7 @@ mod tests {
         let opens = Arc::new(Mutex::new(opens));
         for _ in 0..pool::THREADS_MAX {
             let opens = Arc::clone(&opens);
-            BUSY.run(Box::new(move || drop(opens.lock().unwrap().recv())), false).unwrap();
+            BUSY.run(Box::new(move || assert!(opens.lock().unwrap().recv().is_err())), false).unwrap();
         }
         let opened = Arc::new(AtomicUsize::new(0));
         let open_one = || {

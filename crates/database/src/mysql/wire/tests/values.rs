@@ -84,7 +84,8 @@ fn cell() -> impl Strategy<Value = (Cell<'static>, Value)> {
         any::<i32>().prop_map(|number| (Cell::I32(number), Value::Int(number.into()))),
         any::<i64>().prop_map(|number| (Cell::I64(number), Value::Int(number))),
         any::<f64>().prop_map(|number| (Cell::F64(number), Value::Double(number))),
-        prop::sample::select(vec!["", "text", "über"]).prop_map(|text| (Cell::Text(text), Value::Bytes(text.into()))),
+        prop::sample::select(vec!["", "text", "über"])
+            .prop_map(|text| (Cell::Text(text), Value::Bytes(text.into()))),
     ]
 }
 
