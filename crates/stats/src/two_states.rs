@@ -138,6 +138,9 @@ mod tests {
         (0..count).map(|at| course(at) * (1.0 + 0.03 * random.normal())).collect()
     }
 
+    /// A name, and the value at each place.
+    type Course = (&'static str, fn(usize) -> f64);
+
     /// 1,000 and 600 for ten seconds each.
     fn by_turns(at: usize) -> f64 {
         if (at / 10).is_multiple_of(2) { 1000.0 } else { 600.0 }
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     fn one_speed_a_drift_a_step_and_a_checkpoint_are_no_two_states() {
-        let courses: [(&str, fn(usize) -> f64); 4] = [
+        let courses: [Course; 4] = [
             ("one speed", |_| 1000.0),
             ("drift", |at| 1000.0 - 4.0 * at as f64),
             ("step", |at| if at < 60 { 1000.0 } else { 600.0 }),
@@ -167,7 +170,7 @@ mod tests {
             }
         }
         assert_eq!(two_states_of_seconds(&noisy(29, 1, by_turns), 1), None, "too short");
-        let batches = |at: usize| if at % 2 == 0 { 1000.0 } else { 10.0 };
+        let batches = |at: usize| if at.is_multiple_of(2) { 1000.0 } else { 10.0 };
         assert_eq!(two_states_of_seconds(&noisy(120, 1, batches), 1), None, "a batch each other second");
     }
 
