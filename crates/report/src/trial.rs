@@ -192,15 +192,14 @@ impl Trial {
         measured: &MeasuredTrial,
         manifest: &Manifest,
         cores: Option<u32>,
-        pooled: Option<PooledCorrelation>,
+        pool: Option<PooledCorrelation>,
     ) -> Self {
         let (record, shown) = (&measured.trial, workloads::of(measured.trial.workload));
         let (setup, whole, own) = (record.setup.clone(), measured.window(), manifest.own_percentiles());
         let window: Vec<&Sample> = measured.samples.iter().filter(|s| s.phase == Phase::Measure).collect();
         let (measured_s, kinds) = (whole.seconds(), worked_in(whole.kinds()));
         let figures = figures_of(shown, &record.main, &kinds, measured_s, (&measured.tails, &own));
-        let (rated, operations) =
-            (Rated::of(measured, &window, figures, pooled), worked(&record.main, &kinds));
+        let (rated, operations) = (Rated::of(measured, &window, figures, pool), worked(&record.main, &kinds));
         let alone = generator_of(&window, operations, setup.as_ref(), cores);
         let (generator, during) =
             (alone.beside(rated.per_s, whole.pauses()), during(&measured.resources, &window));

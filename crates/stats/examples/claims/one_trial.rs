@@ -21,8 +21,8 @@ const SECONDS_OF_WINDOWS: [usize; 5] = [8, 15, 30, 60, 90];
 
 /// Rates of successive seconds of real servers, operations per second.
 const REAL: [(&str, &str); 2] = [
-    ("disk, 8 KiB random reads", include_str!("seconds/disk.txt")),
-    ("historian on SQLite", include_str!("seconds/historian.txt")),
+    ("disk, 8 KiB random reads", include_str!("seconds/reads.txt")),
+    ("historian on SQLite", include_str!("seconds/rows.txt")),
 ];
 
 pub(crate) fn section() -> Section {
@@ -35,7 +35,7 @@ pub(crate) fn section() -> Section {
                 together, their common correlation is used if it is larger than the trial's own, and the note is left out. No interval \
                 knows of a stall that the trial did not see; the report states the longest time without an answer.\n\n\
                 The real seconds are those of one trial each of `prony disk` (8 KiB random reads, one outstanding, 512 MiB file, 240 s) \
-                and of `prony historian` (SQLite, `--rate max`, 180 s), by a debug build on a shared virtual machine of two cores while \
+                and of `prony historian` (SQLite, as fast as the buffer takes rows, 180 s), by a debug build on a shared virtual machine of two cores while \
                 other programs worked. Windows are compared with the mean of all seconds. They overlap, and say less than as many trials.",
         tables: vec![coverage(), of_several(), width(), others(), real()],
     }

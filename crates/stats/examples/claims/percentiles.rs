@@ -25,9 +25,8 @@ pub(crate) fn section() -> Section {
                 1 of 10 in 1 of 10 seconds. Seconds are alike, or as a whole slower and faster by 30 %, which hangs together by \
                 rho from one to the next. Each trial of eight seconds or more has an interval, so the tables count all of them. If the \
                 upper end lies beyond all that was measured, the interval has only a lower one, and holds what lies above it. \
-                Bursts are few in a short trial, and no interval knows of a burst that the trial did not see. If seconds resemble each \
-                other it holds less often than it claims: of ten seconds, and if so few operations of each lie beyond the percentile \
-                that chance hides the resemblance, as of p99.9 here.",
+                Bursts are few in a short trial, and no interval knows of a burst that the trial did not see. If the seconds of \
+                a trial of ten seconds resemble each other, it holds less often than it claims.",
         tables: vec![
             table(
                 &cells,
