@@ -4,7 +4,7 @@ use std::fmt;
 
 pub(crate) const HEAD: &str = "# What the statistics claim, and how it was tried\n\n\
     Made by `cargo xtask bench statistics`, which feeds simulated data, whose truth is known, to the functions that judge\n\
-    measurements. The data are models of servers, not servers.\n";
+    measurements. The data are models of servers, not servers. The seed of a data set is made of the name of its cell and its number.\n";
 
 /// What one family of claims came to.
 pub(crate) struct Section {
