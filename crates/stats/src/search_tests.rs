@@ -156,7 +156,7 @@ fn a_server_that_gets_slower_and_slower_is_overtaken() {
     let mut written = [9_500.0, 9_000.0, 9_100.0, 8_900.0].into_iter();
     let tried =
         confirming_rates(RULES, |_| written.next().map_or((Held::Yes, None), |w| (Held::No, Some(w))));
-    assert_eq!(tried[2], Next::Confirm(tidy(0.985 * 9_000.0)), "{tried:?}");
+    assert_eq!(tried[2], Next::Confirm(tidy(0.97 * rate(tried[1]))), "{tried:?}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn section() -> Section {
         about: "A study with `stop = \"when settled\"` is looked at after each block from the sixth on, until its level is better, worse \
                 or equivalent. The blocks' log ratios scatter by 3 %, normally or as Student's t of three degrees of freedom; an effect \
                 matters from 3 % on. Beside it the design whose blocks are fixed at as many as the other takes at most.",
-        tables: vec![false_claims(), families(), verdicts()],
+        tables: vec![false_claims(), families(), equivalents(), verdicts()],
     }
 }
 
@@ -151,6 +151,49 @@ fn families() -> Table {
             "Per cent of {SETS} studies that at any look call one of so many levels different that are all the same."
         ),
         head: ["blocks at most, noise", "2 levels", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
+        rows: cells(row),
+    }
+}
+
+/// Several levels whose true difference is the margin: equivalence is not corrected for their number.
+fn equivalents() -> Table {
+    let row = |(blocks, (name, noise), looks): (usize, (&str, Noise), &Looks)| {
+        let any =
+            |of_levels: &[Vec<(f64, f64)>], blocks: usize, of: &dyn Fn(&[(f64, f64)]) -> Option<Effect>| {
+                of_levels.iter().any(|pairs| {
+                    verdict(of(&pairs[..blocks]), SMALLEST_EFFECT) == Some(Comparison::Equivalent)
+                })
+            };
+        let cell = |levels: usize| {
+            let cell = format!("equivalents, {levels} levels, {blocks}, {name}");
+            let all = each(&cell, SETS / 4, |random| {
+                let reference: Vec<f64> =
+                    (0..blocks).map(|_| (DEVIATION / 2f64.sqrt() * noise(random)).exp()).collect();
+                let level = |random: &mut Random| {
+                    let of = |of: &f64| {
+                        (*of, (1.0 + SMALLEST_EFFECT) * (DEVIATION / 2f64.sqrt() * noise(random)).exp())
+                    };
+                    reference.iter().map(of).collect()
+                };
+                let of_levels: Vec<Vec<(f64, f64)>> = (0..levels).map(|_| level(random)).collect();
+                let looked =
+                    (BLOCKS_MIN..=blocks).any(|look| any(&of_levels, look, &|pairs| looks.effect(pairs)));
+                (any(&of_levels, blocks, &effect), looked)
+            });
+            let share = |of: fn(&(bool, bool)) -> bool| {
+                100.0 * all.iter().filter(|one| of(one)).count() as f64 / all.len() as f64
+            };
+            format!("{:.1} / {:.1}", share(|one| one.0), share(|one| one.1))
+        };
+        [format!("{blocks}, {name}")].into_iter().chain([1, 4, 8].map(cell)).collect()
+    };
+    Table {
+        caption: format!(
+            "Fixed blocks / looks: per cent of {} studies that call any of so many levels equivalent whose true difference is the \
+             margin. Better and worse are corrected for the number of levels, equivalence is not.",
+            SETS / 4
+        ),
+        head: ["blocks at most, noise", "1 level", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
         rows: cells(row),
     }
 }
