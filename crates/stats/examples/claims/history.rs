@@ -29,11 +29,18 @@ pub(crate) fn section() -> Section {
                 orders of its runs, so that no p-value is below 0.001, and of ten runs that changed in the middle two of 252 orders are as \
                 clear, 0.008. Holm's correction of 1 % asks for 0.001 of the clearest of ten figures and for less of more figures, which no \
                 history could give, so that nothing would ever be found. Runs scatter normally by 2 % unless a table says otherwise, and are \
-                taken to be independent; where one resembles the one before by rho, more are false, and a warning reports the correlation. A \
-                figure is called worse than the baseline by stricter rules: runs count as as many independent ones as tell as much, by the \
-                correlation within the pieces and the error that it has, and chance makes as large a change in at most 0.2 % of looks, since a \
-                history is looked at after each run.",
-        tables: vec![alarms(), found(), watched(), delays(), shapes(), resembling()],
+                taken to be independent; where one resembles the one before by rho, more are false, and a warning reports the correlation.",
+        tables: vec![alarms(), found(), shapes(), resembling()],
+    }
+}
+
+pub(crate) fn watched_section() -> Section {
+    Section {
+        about: "A history is looked at after each run, so that each night is a look of its own. A figure is called worse than the baseline by \
+                stricter rules than those of a change point: runs count as as many independent ones as tell as much, by the correlation of \
+                neighbours within the pieces and its standard error, and chance makes as large a change in at most 0.2 % of looks. A change \
+                matters from 3 % on.",
+        tables: vec![watched(), delays()],
     }
 }
 
@@ -80,7 +87,7 @@ fn found() -> Table {
 }
 
 /// Histories that are watched, a cell.
-const WATCHED: u32 = 300;
+const WATCHED: u32 = 150;
 /// Runs of the first and of the last look.
 const LOOKS: [usize; 2] = [10, 60];
 /// Place of the baseline.
@@ -135,7 +142,7 @@ fn watched() -> Table {
 }
 
 /// Histories with a step that is watched, a cell.
-const STEPPED: u32 = 150;
+const STEPPED: u32 = 80;
 
 /// Runs after a step of 30 runs until it is called worse.
 fn delays() -> Table {

@@ -32,7 +32,7 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 11] = [
+const SECTIONS: [Titled; 12] = [
     ("One trial", one_trial::section),
     ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),
@@ -46,6 +46,7 @@ const SECTIONS: [Titled; 11] = [
     ("Runs of different times", sessions::section),
     ("Looks", looks::section),
     ("Change points of a history", history::section),
+    ("Watched histories", history::watched_section),
 ];
 
 fn main() {

@@ -9,6 +9,8 @@ use crate::page::{Section, Table};
 use crate::sets::{Random, each, percent};
 
 const SETS: u32 = 4_000;
+/// Studies of several families, which have many comparisons each.
+const STUDIES: u32 = 1_000;
 const BLOCKS: usize = 7;
 const LEVELS: usize = 4;
 const NOISE: f64 = 0.05;
@@ -72,9 +74,9 @@ fn families() -> Table {
     let row = |(name, axes, metrics): (&str, usize, usize)| {
         let any = |common: f64| {
             let cell = format!("families, {name}, {common}");
-            percent(&cell, SETS, |random| (0..axes).any(|_| stars(random, metrics, common)))
+            percent(&cell, STUDIES, |random| (0..axes).any(|_| stars(random, metrics, common)))
         };
-        let of_one = percent(&format!("one family, {name}"), SETS, |random| {
+        let of_one = percent(&format!("one family, {name}"), STUDIES, |random| {
             (0..axes).any(|_| stars_of_one_family(random, metrics, 0.0))
         });
         let said = 100.0 * (1.0 - 0.95f64.powi((axes * metrics) as i32));
@@ -95,7 +97,7 @@ fn families() -> Table {
     ];
     Table {
         caption: format!(
-            "Per cent of {SETS} studies in which any level of any family is called better or worse, and none is."
+            "Per cent of {STUDIES} studies in which any level of any family is called better or worse, and none is."
         ),
         head: head.map(str::to_owned).into(),
         rows: DESIGNS.into_iter().map(row).collect(),
@@ -107,7 +109,7 @@ fn stars_power() -> Table {
     let row = |metrics: usize| {
         let found = |one_family: bool| {
             let cell = format!("stars, power, {metrics}, {one_family}");
-            percent(&cell, SETS, |random| {
+            percent(&cell, STUDIES, |random| {
                 let levels = by_metric(random, metrics, 0.0, 0.1);
                 let families = if one_family { vec![levels.concat()] } else { levels };
                 judge(&families[0], SMALLEST_EFFECT, Better::Higher).first().is_some_and(is_claim)
@@ -117,7 +119,9 @@ fn stars_power() -> Table {
     };
     let head = ["metrics", "each metric a family", "Holm over all metrics, not done"];
     Table {
-        caption: format!("Per cent of {SETS} studies that find the one level of four that is 10 % better."),
+        caption: format!(
+            "Per cent of {STUDIES} studies that find the one level of four that is 10 % better."
+        ),
         head: head.map(str::to_owned).into(),
         rows: [1, 3, 7].into_iter().map(row).collect(),
     }
@@ -209,7 +213,7 @@ fn planned() -> Table {
             };
             let judged = judge(&vec![seen; levels], SMALLEST_EFFECT, Better::Higher);
             let Some(blocks) = judged[0].blocks_needed else { return "–".to_owned() };
-            let all = each(&format!("settled, {levels}, {noise}"), SETS / 4, |random| {
+            let all = each(&format!("settled, {levels}, {noise}"), STUDIES / 2, |random| {
                 let mut trial = |_| (noise * normal(random)).exp();
                 let reference: Vec<f64> = (0..blocks).map(&mut trial).collect();
                 let effects: Vec<Effect> = (0..levels)
@@ -232,7 +236,7 @@ fn planned() -> Table {
         caption: format!(
             "Blocks that are said to settle each of so many levels that are all the same: per cent of {} studies of so many blocks that call a \
              level equivalent / that call all of them so. \"About N blocks would settle each of them\" says 80 % of each.",
-            SETS / 4
+            STUDIES / 2
         ),
         head: ["levels", "noise 2 %", "noise 3 %"].map(str::to_owned).into(),
         rows: [1, 2, 4].into_iter().map(row).collect(),
