@@ -32,7 +32,7 @@ use page::Section;
 /// A section by its title.
 type Titled = (&'static str, fn() -> Section);
 
-const SECTIONS: [Titled; 12] = [
+const SECTIONS: [Titled; 14] = [
     ("One trial", one_trial::section),
     ("Percentiles of one trial", percentiles::section),
     ("Warnings of one trial", warnings::section),

@@ -1,7 +1,7 @@
 //! Searches for the highest rate that is held, and what studies of such rates come to.
 
 use stats::search::{Held, Next, Rules, Search};
-use stats::{Written, effect, late_rate, resemblance, sustained};
+use stats::{Written, effect, late_rate, step_autocorrelation, sustained};
 
 use crate::noise::normal;
 use crate::page::{Section, Table};
@@ -232,7 +232,7 @@ fn quick() -> Table {
         found.sort_by(f64::total_cmp);
         let warned = |one: &&Searched| {
             let windows: Vec<&[Written]> = one.not_held.iter().map(Vec::as_slice).collect();
-            resemblance(&windows).is_some_and(|seconds| seconds.matters())
+            step_autocorrelation(&windows).is_some_and(|seconds| seconds.matters())
         };
         let share = |count: usize| format!("{:.0}", 100.0 * count as f64 / all.len() as f64);
         vec![

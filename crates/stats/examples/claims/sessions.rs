@@ -119,7 +119,7 @@ fn said(measured: Measured, spread: f64, gain: f64, random: &mut Random) -> Opti
             let mut run = |gain: f64| -> Option<Estimate> {
                 let level = (gain.ln_1p() + spread * normal(random)).exp();
                 let seconds = autoregressive(random, 30, 0.3, 0.05).into_iter().map(|of| level * of);
-                Some(run_mean(&seconds.collect::<Vec<f64>>())?.estimate)
+                Some(run_mean(&seconds.collect::<Vec<f64>>(), None)?.estimate)
             };
             effect_of_intervals(run(0.0)?, run(gain)?)?
         }
