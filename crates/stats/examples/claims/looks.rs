@@ -155,15 +155,17 @@ fn families() -> Table {
     }
 }
 
+/// What the pairs of a level come to.
+type EffectOf<'a> = &'a dyn Fn(&[(f64, f64)]) -> Option<Effect>;
+
 /// Several levels whose true difference is the margin: equivalence is not corrected for their number.
 fn equivalents() -> Table {
     let row = |(blocks, (name, noise), looks): (usize, (&str, Noise), &Looks)| {
-        let any =
-            |of_levels: &[Vec<(f64, f64)>], blocks: usize, of: &dyn Fn(&[(f64, f64)]) -> Option<Effect>| {
-                of_levels.iter().any(|pairs| {
-                    verdict(of(&pairs[..blocks]), SMALLEST_EFFECT) == Some(Comparison::Equivalent)
-                })
-            };
+        let any = |of_levels: &[Vec<(f64, f64)>], blocks: usize, of: EffectOf<'_>| {
+            of_levels
+                .iter()
+                .any(|pairs| verdict(of(&pairs[..blocks]), SMALLEST_EFFECT) == Some(Comparison::Equivalent))
+        };
         let cell = |levels: usize| {
             let cell = format!("equivalents, {levels} levels, {blocks}, {name}");
             let all = each(&cell, SETS / 4, |random| {

@@ -37,17 +37,17 @@ fn by_metric(random: &mut Random, metrics: usize, common: f64, gain: f64) -> Vec
         let of_metric = |noise: f64| (gain.ln_1p() + NOISE * (common * shared + own * noise)).exp();
         (0..metrics).map(|_| normal(random)).collect::<Vec<f64>>().into_iter().map(of_metric).collect()
     };
-    let mut pairs = vec![vec![Vec::with_capacity(BLOCKS); LEVELS]; metrics];
+    let mut levels: Vec<Vec<Vec<(f64, f64)>>> = vec![vec![Vec::new(); metrics]; LEVELS];
     for _ in 0..BLOCKS {
         let reference = trial(0.0);
-        for level in 0..LEVELS {
-            let found = trial(if level == 0 { gain } else { 0.0 });
-            for metric in 0..metrics {
-                pairs[metric][level].push((reference[metric], found[metric]));
-            }
+        for (number, level) in levels.iter_mut().enumerate() {
+            let found = trial(if number == 0 { gain } else { 0.0 });
+            let both = reference.iter().copied().zip(found);
+            level.iter_mut().zip(both).for_each(|(pairs, pair)| pairs.push(pair));
         }
     }
-    pairs.iter().map(|levels| levels.iter().filter_map(|pairs| effect(pairs)).collect()).collect()
+    let of_metric = |metric: usize| levels.iter().filter_map(|level| effect(&level[metric])).collect();
+    (0..metrics).map(of_metric).collect()
 }
 
 fn stars(random: &mut Random, metrics: usize, common: f64) -> bool {
