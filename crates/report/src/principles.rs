@@ -252,14 +252,11 @@ fn units(report: &Report) -> (Kept, String) {
 
 fn cost(report: &Report) -> (Kept, String) {
     let resources = report.trials.iter().any(|trial| trial.generator.cpu_us_per_operation.is_some());
-    match &report.orders.cost {
-        Some(_) => (Kept::Kept, "the price list is in the report, with what an order costs by it".to_owned()),
-        None if resources => (
-            Kept::NotKept,
-            "no price list was given; times and CPU that were used are in the report".to_owned(),
-        ),
-        None => (Kept::NotKept, "no price list was given".to_owned()),
+    if report.trials.iter().any(|trial| trial.shown().is_priced(report)) {
+        return (Kept::Kept, "the price list is in the report, with the cost by it".to_owned());
     }
+    let used = if resources { "; times and CPU that were used are in the report" } else { "" };
+    (Kept::NotKept, format!("no price list was given{used}"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use serde::Serialize;
 use stats::StepAutocorrelation;
 
 use crate::format::figure;
-use crate::historian::Historian;
 use crate::trial::Trial;
 
 /// Rates that differ by less than this share are one rate.
@@ -302,7 +301,10 @@ fn burst(group: &[(&Trial, SearchStep)], held_per_s: f64) -> Option<Burst> {
         let at = || group.iter().filter(move |(_, step)| same(step.rate_per_s(), rate_per_s));
         let mut held_s = 0.0;
         for (trial, step) in at() {
-            let written = &trial.historian()?.written;
+            let [written, _] = trial.shown().written(trial);
+            if written.is_empty() {
+                return None;
+            }
             let length_s: f64 = written.iter().map(|interval| interval.length_s).sum();
             if matches!(step, SearchStep::Probe { .. }) {
                 continue;
@@ -328,9 +330,12 @@ fn burst(group: &[(&Trial, SearchStep)], held_per_s: f64) -> Option<Burst> {
 
 /// How much seconds resemble the ones before in steps that the server did not hold, if that matters.
 fn resemblance(group: &[(&Trial, SearchStep)]) -> Option<StepAutocorrelation> {
-    let not_held = group.iter().filter_map(|(trial, _)| trial.historian());
-    let windows =
-        not_held.filter(|historian| historian.stable == Some(false)).map(Historian::written_measured);
+    let is_held = |trial: &Trial| trial.shown().judged(trial).is_none_or(|judged| judged.held != Some(false));
+    let not_held = group.iter().filter(|(trial, _)| !is_held(trial));
+    let windows = not_held.map(|(trial, _)| {
+        let [_, measured] = trial.shown().written(trial);
+        measured
+    });
     stats::step_autocorrelation(&windows.collect::<Vec<_>>()).filter(StepAutocorrelation::matters)
 }
 

@@ -10,7 +10,7 @@ use record::{
     Verified, Window, Workload,
 };
 use serde::Serialize;
-use stats::{Chance, Estimate};
+use stats::{Chance, Estimate, Written};
 
 use crate::chart::Chart;
 use crate::csv::Field;
@@ -107,6 +107,16 @@ pub(crate) trait Shown: Sync {
     /// What each client saw of times without an answer; nothing where none had to wait for long, or nobody knows.
     fn away_by_client(&self, _: &Trial) -> Vec<ClientAway> {
         Vec::new()
+    }
+
+    /// What was written in each interval: of the whole load, and of the measured window. Nothing if nobody counted.
+    fn written<'a>(&self, _: &'a Trial) -> [&'a [Written]; 2] {
+        [&[], &[]]
+    }
+
+    /// Whether the report has a price of what was done.
+    fn is_priced(&self, _: &Report) -> bool {
+        false
     }
 
     /// What became of what was asked for, over the whole load; none where nobody counted.

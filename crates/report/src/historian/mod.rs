@@ -21,7 +21,7 @@ use record::{
     Setup, State, Workload,
 };
 use serde::Serialize;
-use stats::Chance;
+use stats::{Chance, Written};
 
 pub(crate) use buffered::Buffered;
 pub use flush::{FlushPoint, FlushSeries};
@@ -165,6 +165,10 @@ impl Shown for OfHistorian {
     fn judged<'a>(&self, trial: &'a Trial) -> Option<Judged<'a>> {
         let Historian { stable, unstable_because, drain_s, rows_after, .. } = trial.historian()?;
         Some(Judged { held: *stable, because: unstable_because, drain_s: *drain_s, rows: *rows_after })
+    }
+
+    fn written<'a>(&self, trial: &'a Trial) -> [&'a [Written]; 2] {
+        trial.historian().map_or([&[], &[]], |historian| [&historian.written, historian.written_measured()])
     }
 
     fn unaccounted(&self, trial: &Trial) -> Option<String> {

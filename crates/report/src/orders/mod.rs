@@ -144,6 +144,10 @@ impl Shown for OfOrders {
         Some(trial.orders()?.reconciled.as_ref()?.account())
     }
 
+    fn is_priced(&self, report: &Report) -> bool {
+        report.orders.cost.is_some()
+    }
+
     fn lost(&self, trial: &Trial) -> Option<u64> {
         trial.orders()?.reconciled.as_ref()?.acknowledged_lost
     }

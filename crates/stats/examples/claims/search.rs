@@ -138,7 +138,10 @@ fn searches() -> [Table; 3] {
             caption("The same of servers that change, or whose events are rare", HARD_SEARCHES),
             HARD.map(hard).to_vec(),
         ),
-        table(caption("Searches with `--confirm-for 1h`", HARD_SEARCHES), FOR_AN_HOUR.map(long).to_vec()),
+        table(
+            caption("Searches with a last confirming step of an hour", HARD_SEARCHES),
+            FOR_AN_HOUR.map(long).to_vec(),
+        ),
     ]
 }
 
@@ -256,7 +259,7 @@ fn quick() -> Table {
     ];
     Table {
         caption: format!(
-            "Searches with `--quick`, {SEARCHES} of each server, with a buffer of 10 s; warned: per cent that say that each second \
+            "Quick searches, {SEARCHES} of each server, with a buffer of 10 s; warned: per cent that say that each second \
              resembles the one before."
         ),
         head: ["server", "found / C", "95 % below", "above 1.005 C, %", "warned, %"]
