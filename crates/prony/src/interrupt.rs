@@ -103,7 +103,7 @@ fn answer() {
              and a database that was made then stays"
         );
     } else {
-        tell!("interrupted");
+        tell!("interrupted: nothing was being measured");
         std::process::exit(Exit::Interrupted as i32);
     }
 }

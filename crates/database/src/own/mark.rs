@@ -150,5 +150,20 @@ pub(super) async fn hold(session: &mut Session, run: &RunId, is_old: bool) -> Re
     let sql = format!(
         "UPDATE prony_mark SET is_transient = CASE WHEN made_by = '{run}' THEN is_transient ELSE 0 END, held_by = '{run}'"
     );
-    session.script(&sql).await
+    session.script(&sql).await?;
+    make_durable(session).await
+}
+
+/// A server with `innodb_flush_log_at_trx_commit = 0` would lose the mark with its last second, and the run could then not count what
+/// else was lost. `FLUSH ENGINE LOGS` flushes nothing there, but a change of a table is always flushed.
+async fn make_durable(session: &mut Session) -> Result<(), Error> {
+    if session.dialect() != Dialect::Mysql {
+        return Ok(());
+    }
+    match session.query("SELECT @@GLOBAL.innodb_flush_log_at_trx_commit", &[]).await {
+        Ok(flushes) if flushes != [[Value::I64(1)]] => session.script("ALTER TABLE prony_mark FORCE").await,
+        Err(error) if error.is_lost() => Err(error),
+        // A server without InnoDB has no such variable.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }

@@ -106,6 +106,26 @@ pub(super) async fn what_another_run_took_up_is_left(engine: Engine) {
     replaced(&server, "prony_taken_up").await.remove().await.unwrap();
 }
 
+/// Such a server lost the mark of a run with its last second, and the run could not count what else was lost.
+#[tokio::test]
+async fn who_took_a_database_up_is_known_after_a_server_lost_its_last_seconds() {
+    // On storage in memory MariaDB maps its log, which survives then.
+    let lossy = Options::default()
+        .parent_directory("/var/tmp")
+        .setting("innodb_flush_log_at_trx_commit", "0")
+        .setting("innodb_flush_log_at_timeout", "600");
+    let mut server = Running::MariaDb(MariaDb::start(&lossy).unwrap());
+    drop(server.samples("prony_lossy").await);
+    Session::open(&server.url()).await.unwrap().script("FLUSH ENGINE LOGS").await.unwrap();
+    let taken_up = reused(&server, "prony_lossy").await;
+    let mut session = taken_up.session().await.unwrap();
+    session.append(&SAMPLES, &mut plain_rows(7), WriteMethod::Bulk).await.unwrap();
+    server.kill();
+    server.start_again();
+    let mut session = taken_up.session().await.unwrap();
+    assert_eq!(session.query(COUNT, &[]).await.unwrap(), [[Value::I64(0)]], "the server lost the rows");
+}
+
 /// At its end a run dropped whatever had the name of its database.
 pub(super) async fn a_database_that_took_the_name_is_left(engine: Engine) {
     let server = shared(engine);
