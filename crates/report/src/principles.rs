@@ -347,7 +347,7 @@ mod tests {
         let mut sold = fixture::study("orders", vec![Sold::at("orders", &[100.0]).trial(1)]);
         check(&sold, "P8", Kept::NotKept, "no price list was given");
         sold.manifest.prices = Some(prices());
-        check(&sold, "P8", Kept::Kept, "what an order costs");
+        check(&sold, "P8", Kept::Kept, "the cost by it");
     }
 
     #[test]

@@ -226,22 +226,19 @@ fn is_resolved(effect: &Effect, smallest: f64) -> bool {
     effect.half_width() <= smallest
 }
 
-/// Smallest number of blocks, more than there are, at which Student's interval would settle the comparison in 80 % of
-/// studies: its half-width t · deviation / √blocks, and as much again as the estimate falls short in the other 20 %
-/// (W. G. Cochran, Sampling Techniques, 1977, section 4.6, with t for z), come to less than the distance to no difference
-/// for an effect that matters, at the significance that Holm's correction leaves it, or than the distance to the nearer limit
-/// for equivalence.
+/// Smallest number of blocks, more than there are, at which Student's interval would settle the comparison in 80 % of studies, were
+/// effect and scatter those that were seen (W. G. Cochran, Sampling Techniques, 1977, section 4.6, with t for z). An effect that matters
+/// must exclude no difference, at the significance that Holm's correction leaves it. Another must exclude both limits of equivalence.
 fn blocks_needed(effect: &Effect, smallest: f64, multiplier: f64, unit: Unit) -> Option<u32> {
     let log_ratio = effect.ratio.value.ln();
-    let matters = (effect.ratio.value - 1.0).abs() >= smallest;
+    let in_deviations = |distance: f64| distance / effect.deviation;
+    if (effect.ratio.value - 1.0).abs() >= smallest {
+        let distances = [in_deviations(log_ratio.abs())];
+        return fewest(&distances, SIGNIFICANCE / multiplier, effect.blocks, unit);
+    }
     let to_upper = smallest.ln_1p() - log_ratio;
     let to_lower = if smallest < 1.0 { log_ratio - (-smallest).ln_1p() } else { f64::INFINITY };
-    let (distance, significance) = if matters {
-        (log_ratio.abs(), SIGNIFICANCE / multiplier)
-    } else {
-        (to_upper.min(to_lower), SIGNIFICANCE)
-    };
-    fewest(distance / effect.deviation, significance, effect.blocks, unit)
+    fewest(&[to_upper, to_lower].map(in_deviations), SIGNIFICANCE, effect.blocks, unit)
 }
 
 /// How many trials a side, more than the `count` that there are, would settle on which side of a limit a change lies, in 80 % of
@@ -256,15 +253,20 @@ pub fn repeats_to_settle(distance: f64, half_width: f64, count: usize, by_runs: 
     let freedom = unit.freedom(count.max(2));
     let deviation = half_width * (count.max(2) as f64).sqrt() / t_quantile(SIGNIFICANCE / 2.0, freedom);
     let is_usable = distance > 0.0 && deviation > 0.0 && (distance / deviation).is_finite();
-    is_usable.then(|| fewest(distance / deviation, SIGNIFICANCE, count, unit)).flatten()
+    is_usable.then(|| fewest(&[distance / deviation], SIGNIFICANCE, count, unit)).flatten()
 }
 
-/// Smallest number, more than there are, at which what is so many deviations away is left out.
-fn fewest(deviations: f64, significance: f64, there: usize, unit: Unit) -> Option<u32> {
+/// Smallest number, more than there are, at which an interval excludes all that is so many deviations away in 80 % of studies.
+fn fewest(distances: &[f64], significance: f64, there: usize, unit: Unit) -> Option<u32> {
     let settled = |blocks: usize| {
-        let (errors, degrees) = (deviations * (blocks as f64).sqrt(), unit.freedom(blocks));
-        let spare = errors - t_quantile(1.0 - POWER, degrees);
-        spare > 0.0 && t_two_sided(spare, degrees) < significance
+        let degrees = unit.freedom(blocks);
+        let half_width = t_quantile(significance / 2.0, degrees);
+        // Share of the studies whose interval reaches so far.
+        let reaches = |distance: &f64| {
+            let spare = distance * (blocks as f64).sqrt() - half_width;
+            if spare > 0.0 { t_two_sided(spare, degrees) / 2.0 } else { 1.0 }
+        };
+        distances.iter().map(reaches).sum::<f64>() <= 1.0 - POWER
     };
     let (mut low, mut high) = (unit.min().max(there + 1), BLOCKS_MAX + 1);
     while low < high {
