@@ -159,9 +159,7 @@ fn what_a_killed_run_added_is_removed_by_the_next() {
         .ended_with(1)
         .says("a run was made on this store");
     std::fs::remove_dir_all(bench.path("prony-results")).unwrap();
-    let ran = run(&bench, &[]);
-    // On a busy machine the load generator may stand still for too long.
-    assert!(matches!(ran.code, Some(0 | 5)), "{}", ran.stderr);
+    run(&bench, &[]).ended_with(0);
     let restored = &trial(&bench)["setup"]["targets"][0]["restored"];
     assert!(restored.as_str().is_some_and(|told| told.contains("removed")), "{restored}");
 }
