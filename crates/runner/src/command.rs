@@ -153,6 +153,8 @@ fn wait(child: &mut Child, stop: &AtomicBool, when: When, what: &str, tell: &mut
     let begin = Instant::now();
     let mut stopped: Option<Instant> = None;
     loop {
+        // First, so that also a command is told that ends at once.
+        tell(Preparation::new(what, begin.elapsed().as_secs(), None, Unit::Seconds));
         match child.try_wait() {
             Ok(Some(_)) if stopped.is_some() => return Some("was interrupted".to_owned()),
             Ok(Some(status)) if status.success() => return None,
@@ -168,7 +170,6 @@ fn wait(child: &mut Child, stop: &AtomicBool, when: When, what: &str, tell: &mut
             Some(since) if since.elapsed() > ENDS_WITHIN => signal(child, Signal::KILL),
             _ => {}
         }
-        tell(Preparation::new(what, begin.elapsed().as_secs(), None, Unit::Seconds));
         std::thread::sleep(LOOK_EVERY);
     }
 }

@@ -22,14 +22,14 @@ const SLOPE_RATIO_MIN: f64 = 2.0;
 /// sweet spot may lose.
 const DOUBLING_MIN: f64 = 0.05;
 
-/// By how much a bend must describe the levels better than any smooth curve: "strong" in Kass and Raftery (1995), since there are
-/// more smooth curves than those that it is set against.
-const SMOOTH_BIC_GAIN_MIN: f64 = 6.0;
+/// A bend must describe the levels better than any smooth curve by so much of the Bayesian information criterion, counted by the
+/// degrees of freedom that a bend leaves. Simulated: with it soft curves of six levels and more are given a knee in at most 5 %.
+const SMOOTH_GAIN_MIN: f64 = 5.0;
 
-/// The sharpest curve that is still smooth, by p of [`Saturating`], and by how much a bend must describe the levels better: a bend
-/// differs little from it.
+/// The sharpest curve that is still smooth, by p of [`Saturating`], and by how much a bend must describe the levels better, counted
+/// alike. A bend differs little from such a curve, so less is asked.
 const SHARP: f64 = 2.0;
-const SHARP_BIC_GAIN_MIN: f64 = 0.0;
+const SHARP_GAIN_MIN: f64 = 2.0;
 
 /// Joins that are tried between two levels to find where the interval ends.
 const JOINS_A_GAP: usize = 32;
@@ -133,10 +133,10 @@ pub enum NoKnee {
 /// side (one at the knee counts on both). A knee is claimed where
 /// - noise about a straight line is described as much better by a bend in at most 0.8 % of cases (a Monte Carlo test: Barnard, JRSS
 ///   B 25, 1963), which takes at least six levels in two blocks or more, or eight in one;
-/// - smooth curves are worse by at least 6 of the Bayesian information criterion (a quadratic, one that saturates gradually, and time
-///   in a queue, which rises towards a capacity), one that saturates more sharply is no better, and a pair of parallel lines with a
-///   jump is worse by at least 2 (Schwarz, "Estimating the dimension of a model", 1978; "positive" in Kass and Raftery, "Bayes
-///   factors", JASA 90, 1995);
+/// - smooth curves are worse by at least 5 of the Bayesian information criterion times the share of levels that a bend leaves free (a
+///   quadratic, one that saturates gradually, and time in a queue, which rises towards a capacity), one that saturates more sharply
+///   is worse by 2 of it, and a pair of parallel lines with a jump is worse by at least 2 (Schwarz, "Estimating the dimension of a
+///   model", 1978; "positive" in Kass and Raftery, "Bayes factors", JASA 90, 1995);
 /// - the slopes differ at least twofold, and a doubling of the level changes the value by 5 % on one side at least.
 ///
 /// The interval holds the joins whose sum of squares is not worse than the best by a factor of 1 + t²/ν, with Student's t of the
@@ -157,8 +157,11 @@ pub fn knee(levels: &[CandidateLevel<'_>], seed: u64) -> Result<Knee, NoKnee> {
     let quadratic = criterion(Quadratic::squares(&points), Quadratic::PARAMETERS);
     let saturating =
         |sharpness: f64| criterion(Saturating::squares_of(&points, sharpness), Saturating::PARAMETERS);
+    // The criterion counts all levels, and four of them are spent on the bend: of few levels a large gain is often chance.
+    let free = 1.0 - Bent::PARAMETERS / points.len() as f64;
     let over_smooth = quadratic.min(saturating(1.0)).min(Curve::best_criterion(&points)) - own;
-    if over_smooth < SMOOTH_BIC_GAIN_MIN || saturating(SHARP) - own < SHARP_BIC_GAIN_MIN {
+    let over_sharp = saturating(SHARP) - own;
+    if over_smooth * free < SMOOTH_GAIN_MIN || over_sharp * free < SHARP_GAIN_MIN {
         return Err(NoKnee::Gradual { bic_gain: over_smooth });
     }
     let over_jump = criterion(Jumping::fit(&points).squares, Jumping::PARAMETERS) - own;

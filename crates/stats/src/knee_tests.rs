@@ -42,14 +42,13 @@ fn knee_is_where_a_saturating_device_stops_gaining() {
 
 #[test]
 fn true_knee_is_mostly_inside_the_interval() {
-    for (levels, blocks, at) in [(&SWEEP[..], 1, 40.0), (&CLASSIFIER, 7, 3000.0)] {
+    for (levels, blocks, at) in [(&SWEEP[..], 3, 40.0), (&CLASSIFIER, 7, 3000.0)] {
         let holds = |seed| {
             let found = found(&measured(levels, blocks, |level| 2400.0 * level.min(at), 0.05, seed));
             found.is_ok_and(|knee| (knee.low..=knee.high).contains(&at))
         };
-        // Of one block some nine in ten are told from a smooth curve at all, docs/statistics.md.
         let share = share_of_seeds(100, holds);
-        assert!(share >= 0.83, "{at}: {share}");
+        assert!(share >= 0.87, "{at}: {share}");
     }
 }
 
@@ -96,6 +95,17 @@ fn a_curve_that_bends_gradually_has_no_knee() {
         matches!(found, Err(NoKnee::Gradual { .. }))
     });
     assert!(share >= 0.97, "{share}");
+}
+
+/// Of seven levels with much noise a soft curve was given a knee in one of eight.
+#[test]
+fn of_few_levels_too_a_curve_that_bends_gradually_hardly_ever_has_a_knee() {
+    for levels in [&SWEEP[..7], &[4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0]] {
+        let share = share_of_seeds(300, |seed| {
+            found(&measured(levels, 3, |n| n / (1.0 + n / 16.0), 0.1, seed)).is_ok()
+        });
+        assert!(share <= 0.06, "{levels:?}: {share}");
+    }
 }
 
 /// With one block log2(1 + N) was given a knee in 28 of 100 sweeps.

@@ -55,3 +55,21 @@ impl Asks for Check {
         Ok(study)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args, FromArgMatches};
+
+    /// At 2 s each, no card of a check had an interval.
+    #[test]
+    fn each_window_of_a_check_is_long_enough_for_an_interval() {
+        let command = Check::augment_args(clap::Command::new("check"));
+        let matches = command.get_matches_from(["check", ".", "--thorough"]);
+        let study = Check::from_arg_matches(&matches).unwrap().study().unwrap();
+        for trial in study::Plan::of(&study).unwrap().trials {
+            let seconds = trial.work.any().phases().measure.as_seconds();
+            assert!(seconds >= 8.0, "{}: {seconds} s", trial.planned.name);
+        }
+    }
+}
