@@ -1,14 +1,15 @@
 //! `cargo xtask`: everything that a change must pass, and the benchmarks against other tools.
 //!
 //! It sees the workspace from outside, through cargo, the sources and the built program. Of its crates it links only
-//! `instance`, for the servers of the benchmarks, so that another one that does not compile is reported by a step instead of
+//! `instance`, for the servers of the benchmarks, and `stats`, for their verdicts, so that another one that does not compile is reported by a step instead of
 //! hiding the others.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::bench::Bench;
 use crate::ci::Step;
@@ -23,7 +24,11 @@ mod tree;
 mod workspace;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let matches = Arguments::command().get_matches();
+    // That of a benchmark, which is not asked for elsewhere.
+    let name = matches.subcommand().and_then(|(_, of)| of.subcommand_name()).unwrap_or_default();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match run(&arguments, name) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -51,26 +56,27 @@ enum Command {
     Bench {
         #[command(subcommand)]
         bench: Bench,
+        /// Another prony, such as that of the last release: CPU of both in turn, with a verdict on regressions of more than 3 %
+        #[arg(long, global = true, value_name = "BINARY")]
+        against: Option<PathBuf>,
     },
     /// Everything that prony does on a SQL Server, on one that you have: a table of what passed
     #[command(name = "test-sqlserver")]
     TestSqlServer(SuiteOptions),
 }
 
-fn run(arguments: &Arguments) -> Result<bool> {
+fn run(arguments: &Arguments, name: &str) -> Result<bool> {
     let workspace = Workspace::open()?;
     match &arguments.command {
         Command::Ci => Ok(ci::run(&Step::ALL, &workspace)),
         Command::Step(step) => Ok(ci::run(&[*step], &workspace)),
-        Command::Bench { bench } => bench.run(&workspace),
+        Command::Bench { bench, against } => bench.run(name, against.as_deref(), &workspace),
         Command::TestSqlServer(options) => sqlserver_suite::run_all(options, &workspace),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -10,7 +10,7 @@ const ASKED: [&str; 9] =
 #[test]
 fn a_database_that_nobody_disturbs_is_never_away_and_loses_nothing() {
     let bench = Workbench::new();
-    let ran = bench.run(&[&ASKED[..], &["--rate", "300", "--clients", "3", "--json"]].concat()).ended_with(0);
+    let ran = bench.run(&[&ASKED[..], &["--rate", "60", "--clients", "3", "--json"]].concat()).ended_with(0);
     let report = ran.json();
     ran.says("a table of 10 registers to registers.db, which is removed at the end");
     let trial = &report["trials"][0];
@@ -20,7 +20,7 @@ fn a_database_that_nobody_disturbs_is_never_away_and_loses_nothing() {
         (register["is_audited"].as_bool(), register["writes"]["lost"].as_u64()),
         (Some(true), Some(0))
     );
-    assert!(register["writes"]["acknowledged"].as_u64().unwrap() > 200, "{register:#}");
+    assert!(register["writes"]["acknowledged"].as_u64().unwrap() > 30, "{register:#}");
     assert_eq!(register["clients"].as_array().unwrap().len(), 3);
     let kinds: Vec<&str> =
         trial["figures"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();

@@ -27,8 +27,20 @@ pub(super) fn run(options: &EncryptionOptions, workspace: &Workspace) -> Result<
     let program = session_program(workspace)?;
     let place = tempfile::Builder::new().prefix("bench-").tempdir()?;
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755))?;
-    let (certificate, key) = certificate(place.path())?;
     let bench = Bench { options, program: &program };
+    let postgres = postgres_with_tls(place.path())?;
+    bench.compare("PostgreSQL", &postgres.url(), ["sslmode=disable", "sslmode=require"])?;
+    drop(postgres);
+    let (certificate, key) = certificate(place.path())?;
+    let files = [("ssl-cert", &certificate), ("ssl-key", &key)];
+    let settings = files.into_iter().fold(Options::default(), |all, (name, file)| all.setting(name, file));
+    let mariadb = MariaDb::start(&settings)?;
+    bench.compare("MariaDB", &mariadb.url(), ["ssl-mode=DISABLED", "ssl-mode=REQUIRED"])
+}
+
+/// A server that takes sessions with and without TLS. Its certificate is made in `place`.
+pub(super) fn postgres_with_tls(place: &Path) -> Result<Postgres> {
+    let (certificate, key) = certificate(place)?;
     let mut postgres = Postgres::start(&Options::default())?;
     let data = postgres.data_directory();
     let owner = fs::metadata(&data)?;
@@ -42,12 +54,7 @@ pub(super) fn run(options: &EncryptionOptions, workspace: &Workspace) -> Result<
     let settings = data.join("postgresql.auto.conf");
     fs::write(&settings, fs::read_to_string(&settings)? + "ssl = on\n")?;
     postgres.start_again()?;
-    bench.compare("PostgreSQL", &postgres.url(), ["sslmode=disable", "sslmode=require"])?;
-    drop(postgres);
-    let files = [("ssl-cert", &certificate), ("ssl-key", &key)];
-    let settings = files.into_iter().fold(Options::default(), |all, (name, file)| all.setting(name, file));
-    let mariadb = MariaDb::start(&settings)?;
-    bench.compare("MariaDB", &mariadb.url(), ["ssl-mode=DISABLED", "ssl-mode=REQUIRED"])
+    Ok(postgres)
 }
 
 /// The program that is measured, built.

@@ -3,13 +3,17 @@
 //!
 //! They are no part of `cargo xtask ci`: a shared machine would make them fail at random.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use against::Against;
+
 use crate::workspace::Workspace;
 
+mod against;
+mod all;
 mod calls;
 mod diagnosis;
 mod disk;
@@ -65,6 +69,18 @@ pub(crate) enum Bench {
     Guest,
     /// Known bottlenecks, made one at a time: how often prony names them right
     Diagnosis(DiagnosisOptions),
+    /// All benchmarks of a cost or a rate, one after the other
+    All(AllOptions),
+}
+
+#[derive(Args)]
+pub(crate) struct AllOptions {
+    /// Few and short runs: all of them in less than ten minutes
+    #[arg(long)]
+    quick: bool,
+    /// Write docs/benchmarks.md
+    #[arg(long, conflicts_with = "against")]
+    write: bool,
 }
 
 #[derive(Args)]
@@ -257,8 +273,12 @@ pub(crate) struct DiagnosisOptions {
 }
 
 impl Bench {
-    /// Tells whether everything survived; a goal that was missed is printed and nothing more.
-    pub(crate) fn run(&self, workspace: &Workspace) -> Result<bool> {
+    /// Tells whether everything survived; a goal that was missed is printed and nothing more. With another program, tells whether
+    /// this tree's is no regression. `name` is the benchmark's on the command line.
+    pub(crate) fn run(&self, name: &str, other: Option<&Path>, workspace: &Workspace) -> Result<bool> {
+        if let Some(binary) = other {
+            return self.run_against(name, binary, workspace);
+        }
         match self {
             Self::Disk(options) => disk::run(options, workspace)?,
             Self::Verify(options) => disk_verify::run(options, workspace)?,
@@ -275,7 +295,17 @@ impl Bench {
             Self::Faults(options) => return faults::run(options, workspace),
             Self::Guest => return guest::run(workspace),
             Self::Diagnosis(options) => return diagnosis::run(options, workspace),
+            Self::All(options) => return all::run(options, workspace),
         }
         Ok(true)
+    }
+
+    fn run_against(&self, name: &str, binary: &Path, workspace: &Workspace) -> Result<bool> {
+        let (bench, quick) = match self {
+            Self::All(options) => (None, options.quick),
+            _ => (Some(name), false),
+        };
+        let (pairs, seconds) = if quick { (7, 1) } else { (11, 3) };
+        against::run(bench, &Against { binary, pairs, seconds }, workspace)
     }
 }

@@ -12,7 +12,7 @@ use super::report::only_results;
 use crate::workspace::{Workspace, line_of};
 
 /// Ten by seven combinations and the reference again, in seven blocks: 497 trials.
-const STUDY: &str = r#"
+pub(super) const STUDY: &str = r#"
 blocks = 7
 [workload.disk]
 engine = "simulated"

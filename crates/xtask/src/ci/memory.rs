@@ -14,8 +14,8 @@ use tempfile::TempDir;
 /// What Linux mounts for POSIX shared memory.
 const PLACE: &str = "/dev/shm";
 
-/// Four tests at a time have up to eight servers, and each writes at most half a GiB; some room is left.
-const BYTES_MIN: u64 = 5 << 30;
+/// Six tests at a time have up to twelve servers, and each writes at most half a GiB; some room is left.
+const BYTES_MIN: u64 = 8 << 30;
 
 /// Removed with all that is in it when it is dropped; `None` where there is too little memory.
 pub(super) fn directory() -> Result<Option<TempDir>> {

@@ -42,7 +42,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "record",
         ],
     ),
-    ("xtask", &["instance"]),
+    ("xtask", &["instance", "stats"]),
 ];
 
 /// A crate of the workspace and the others that it depends on.
