@@ -96,6 +96,8 @@ pub(super) async fn remove(
     let out = place.on_the_way_out();
     match rename(place, &out, sql, admin).await {
         Err(Error::NoDatabase(_)) => return Err(Refusal::Gone.into()),
+        // Whoever cannot be asked has told why already.
+        Err(error) if error.is_lost() => return Err(error.into()),
         Err(_) if place.has_sessions(admin).await? => return Err(Removing::InUse),
         renamed => renamed?,
     }
@@ -105,11 +107,18 @@ pub(super) async fn remove(
             rename(&out, place, sql, admin).await?;
             Err(refusal.into())
         }
-        Err(error) => {
-            rename(&out, place, sql, admin).await?;
-            Err(error.into())
-        }
+        // What led here is the reason, and not that its name cannot be given back over a lost connection.
+        Err(error) => match rename(&out, place, sql, admin).await {
+            Ok(()) => Err(error.into()),
+            Err(_) => Err(nameless(error, &out).into()),
+        },
     }
+}
+
+/// The same of a database that could not be given back its name.
+fn nameless(error: Error, out: &Place) -> Error {
+    let Error::Lost(words) = error else { return error };
+    Error::Lost(format!("{words}; its name is {} until the next run of prony gives it back", out.quoted()))
 }
 
 async fn remove_permitted(place: &Place, admin: &mut Session, _permit: Permit) -> Result<(), Error> {
