@@ -110,11 +110,9 @@ pub(super) async fn who_holds_a_lock_on_a_table_is_named(engine: Engine) {
     let statement = is_postgres.then_some(LOCK_TABLE);
     assert_eq!(blocker.statement.as_deref(), statement, "{blocker:?}");
     assert_eq!(seen.lock_waits, 1, "{seen:?}");
-    assert_eq!(
-        seen.sessions.values().sum::<u64>(),
-        if is_postgres { 1 } else { 2 },
-        "the holder is none of ours: {seen:?}"
-    );
+    // The session that keeps the database's own lock is idle, and seen for a tenth of a second. MariaDB counts who waits twice.
+    let busy = seen.sessions.iter().filter(|(doing, _)| *doing != doing::IDLE).map(|(_, count)| count);
+    assert_eq!(busy.sum::<u64>(), if is_postgres { 1 } else { 2 }, "the holder is none of ours: {seen:?}");
     drop((holder, activity));
     drop(waiter);
     own.remove().await.unwrap();
