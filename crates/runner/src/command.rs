@@ -153,7 +153,7 @@ fn wait(child: &mut Child, stop: &AtomicBool, when: When, what: &str, tell: &mut
     let begin = Instant::now();
     let mut stopped: Option<Instant> = None;
     loop {
-        // First, so that also a command is told that ends at once.
+        // Announce it before the first check: the command may end at once.
         tell(Preparation::new(what, begin.elapsed().as_secs(), None, Unit::Seconds));
         match child.try_wait() {
             Ok(Some(_)) if stopped.is_some() => return Some("was interrupted".to_owned()),

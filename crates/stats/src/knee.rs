@@ -23,7 +23,7 @@ const SLOPE_RATIO_MIN: f64 = 2.0;
 const DOUBLING_MIN: f64 = 0.05;
 
 /// A bend must describe the levels better than any smooth curve by so much of the Bayesian information criterion, counted by the
-/// degrees of freedom that a bend leaves. Simulated: with it soft curves of six levels and more are given a knee in at most 5 %.
+/// degrees of freedom that a bend leaves. docs/statistics.md tells how often soft curves still have a knee.
 const SMOOTH_GAIN_MIN: f64 = 5.0;
 
 /// The sharpest curve that is still smooth, by p of [`Saturating`], and by how much a bend must describe the levels better, counted

@@ -97,7 +97,7 @@ fn a_curve_that_bends_gradually_has_no_knee() {
     assert!(share >= 0.97, "{share}");
 }
 
-/// Of seven levels with much noise a soft curve was given a knee in one of eight.
+/// Seven noisy levels of a soft curve had a knee in one of eight cases.
 #[test]
 fn of_few_levels_too_a_curve_that_bends_gradually_hardly_ever_has_a_knee() {
     for levels in [&SWEEP[..7], &[4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0]] {

@@ -1,8 +1,8 @@
 //! `cargo xtask`: everything that a change must pass, and the benchmarks against other tools.
 //!
 //! It sees the workspace from outside, through cargo, the sources and the built program. Of its crates it links only
-//! `instance`, for the servers of the benchmarks, and `stats`, for their verdicts, so that another one that does not compile is reported by a step instead of
-//! hiding the others.
+//! `instance`, for the servers of the benchmarks, and `stats`, for their verdicts. So a crate that does not compile fails its step
+//! and hides no other.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ mod workspace;
 
 fn main() -> ExitCode {
     let matches = Arguments::command().get_matches();
-    // That of a benchmark, which is not asked for elsewhere.
+    // Only benchmarks ask for the name of their subcommand.
     let name = matches.subcommand().and_then(|(_, of)| of.subcommand_name()).unwrap_or_default();
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match run(&arguments, name) {

@@ -96,7 +96,7 @@ pub(super) async fn remove(
     let out = place.on_the_way_out();
     match rename(place, &out, sql, admin).await {
         Err(Error::NoDatabase(_)) => return Err(Refusal::Gone.into()),
-        // Whoever cannot be asked has told why already.
+        // The server cannot be asked who is connected.
         Err(error) if error.is_lost() => return Err(error.into()),
         Err(_) if place.has_sessions(admin).await? => return Err(Removing::InUse),
         renamed => renamed?,
@@ -107,7 +107,7 @@ pub(super) async fn remove(
             rename(&out, place, sql, admin).await?;
             Err(refusal.into())
         }
-        // What led here is the reason, and not that its name cannot be given back over a lost connection.
+        // The first error is the reason. The second one only says that the connection is lost.
         Err(error) => match rename(&out, place, sql, admin).await {
             Ok(()) => Err(error.into()),
             Err(_) => Err(nameless(error, &out).into()),
@@ -115,7 +115,7 @@ pub(super) async fn remove(
     }
 }
 
-/// The same of a database that could not be given back its name.
+/// Adds the name that the database has now.
 fn nameless(error: Error, out: &Place) -> Error {
     let Error::Lost(words) = error else { return error };
     Error::Lost(format!("{words}; its name is {} until the next run of prony gives it back", out.quoted()))

@@ -1,7 +1,7 @@
 //! `cargo xtask bench NAME --against BINARY`: the program of this tree and another one, such as that of the last release, in turn.
 //!
-//! What is compared is CPU time of the whole process: it scatters by a few per cent on a machine whose cores are shared, where rates
-//! scatter by a third. Each pair of runs gives a ratio. The median of the ratios is judged with an interval that holds for any
+//! It compares the CPU time of the whole process, which scatters less than a rate where cores are shared. Each pair of runs gives a
+//! ratio. The median of the ratios is judged with an interval that holds for any
 //! distribution, so that a regression is neither missed for noise nor seen in it.
 
 use std::fs;
@@ -19,7 +19,7 @@ use super::encryption::postgres_with_tls;
 use super::tool::children_cpu_us;
 use crate::workspace::{Workspace, line_of};
 
-/// What is more than this is a regression.
+/// A larger ratio is a regression.
 const LIMIT: f64 = 1.03;
 /// Exit codes of prony with figures: all is well, a threshold was missed, or a trial is invalid, as on a busy machine.
 const MEASURED: [i32; 3] = [0, 1, 5];
@@ -32,7 +32,7 @@ pub(super) struct Against<'a> {
     pub(super) seconds: u32,
 }
 
-/// What a case runs on.
+/// The server that a case needs, if any.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Place {
@@ -78,7 +78,7 @@ fn cases() -> Result<Vec<Case>> {
     Ok(toml::from_str::<Cases>(include_str!("against.toml")).context("against.toml")?.case)
 }
 
-/// Compares the cases of a benchmark, or of all of them, and tells whether none is a regression.
+/// Compares the cases of one benchmark, or of all, and returns whether none is a regression.
 pub(super) fn run(bench: Option<&str>, against: &Against<'_>, workspace: &Workspace) -> Result<bool> {
     let mut cases = cases()?;
     cases.retain(|case| bench.is_none_or(|bench| case.bench == bench));
@@ -88,7 +88,7 @@ pub(super) fn run(bench: Option<&str>, against: &Against<'_>, workspace: &Worksp
          runs those that there are"
     );
     let binary = fs::canonicalize(against.binary)
-        .with_context(|| format!("--against {}: there is no such program", against.binary.display()))?;
+        .with_context(|| format!("--against {}: no such file", against.binary.display()))?;
     let programs = [binary, workspace.build_prony()?];
     println!(
         "CPU of {}, as a multiple of {}; {} pairs in turn, {} s a run",
@@ -105,7 +105,7 @@ pub(super) fn run(bench: Option<&str>, against: &Against<'_>, workspace: &Worksp
     Ok(holds)
 }
 
-/// One case; a server that is not there is no regression.
+/// Compares one case. It is skipped if its server cannot be started.
 fn compare(
     case: &Case,
     programs: &[PathBuf; 2],

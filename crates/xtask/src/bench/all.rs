@@ -84,8 +84,7 @@ fn head(options: &AllOptions) -> Result<String> {
     Ok(format!(
         "# Benchmarks\n\n\
          `{command}` made this page on {date} at commit {commit}, on {processors} processors ({model}) and Linux {kernel}. \
-         The machine is virtual and shared: rates scatter by a third, CPU per operation by a few per cent. \
-         Both programs of a ratio run in turn. In brackets are the least and the greatest ratio.\n"
+         The programs of a ratio run in turn. The brackets hold the smallest and the largest ratio.\n"
     ))
 }
 

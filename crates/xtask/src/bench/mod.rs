@@ -75,7 +75,7 @@ pub(crate) enum Bench {
 
 #[derive(Args)]
 pub(crate) struct AllOptions {
-    /// Few and short runs: all of them in less than ten minutes
+    /// Few and short runs
     #[arg(long)]
     quick: bool,
     /// Write docs/benchmarks.md
