@@ -38,12 +38,9 @@ pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
     )))
 }
 
-/// Why this program has no DuckDB, a sentence without its end; none where it has.
-pub(crate) const LEFT_OUT: Option<&str> = if cfg!(feature = "duckdb") {
-    None
-} else {
-    Some(
-        "this program was built without DuckDB: build it by `DUCKDB_LIB_DIR=DIRECTORY cargo build -r -F duckdb`, with the directory of a \
-         libduckdb.so, as docs/tables.md says",
-    )
-};
+/// Why this program has no DuckDB, a sentence without its end; `None` if it has.
+pub(crate) const LEFT_OUT: Option<&str> = if cfg!(feature = "duckdb") { None } else { Some(HOW_TO_BUILD) };
+
+/// How to build a program with DuckDB.
+const HOW_TO_BUILD: &str = "this program was built without DuckDB. Build it with the directory of a libduckdb.so, as docs/tables.md \
+    shows: `DUCKDB_LIB_DIR=DIRECTORY cargo build -r -F duckdb`";

@@ -1,58 +1,53 @@
-//! DuckDB: its library below the target directory, and lints and tests of what is linked to it.
+//! DuckDB's library below the target directory. Lints and tests are built with it, so that nothing is compiled twice.
 //!
-//! The library is the one in DuckDB's own package for Node.js, which its makers build for each version; no header comes with it, and none is
-//! needed. The version is pinned, and what is there already is used again.
+//! The library comes from DuckDB's own package for Node.js, which its makers build for each version. No header comes with it, and none
+//! is needed. The version is pinned, and a library of that version is used again.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, watch};
+use super::Outcome;
 use crate::workspace::{Workspace, line_of, run};
 
-/// What the package is called, but for the architecture.
+/// The package's name, without the architecture.
 const PACKAGE: &str = "@duckdb/node-bindings-linux-";
 const VERSION: &str = "1.5.6-r.1";
-/// Directory of the library below the target directory.
+/// The library's directory below the target directory.
 const DIRECTORY: &str = "duckdb";
 const LIBRARY: &str = "libduckdb.so";
-/// The package that the library is of. It is written last, so that one that was broken off is not taken for whole.
+/// Names the package that the library is from. It is written last, so that half a library is never used.
 const FETCHED: &str = "fetched-package.txt";
 
-/// What has code that is there with DuckDB alone.
-const PACKAGES: [&str; 6] =
-    ["--package", "prony-database", "--package", "prony", "--features", "prony/duckdb"];
-
-/// Fetches the library, unless it is there, and lints and tests what is linked to it.
-pub(super) fn check(workspace: &Workspace) -> Result<Outcome> {
+/// Fetches the library, unless it is there.
+pub(super) fn fetch(workspace: &Workspace) -> Result<Outcome> {
     let Some(package) = package(std::env::consts::ARCH) else {
         return Ok(Outcome::NotRun(format!("DuckDB has no package for {}", std::env::consts::ARCH)));
     };
     let directory = workspace.target_directory().join(DIRECTORY);
-    if !is_fetched(&directory, &package) {
-        if !Command::new("npm").arg("--version").output().is_ok_and(|output| output.status.success()) {
-            return Ok(Outcome::NotRun("npm is not installed, which brings DuckDB's library".to_owned()));
-        }
-        fetch(&directory, &package)?;
+    if is_fetched(&directory, &package) {
+        return Ok(Outcome::Passed);
     }
-    let run = |arguments: &[&str]| {
-        let mut command = workspace.cargo(arguments);
-        command
-            .env("DUCKDB_LIB_DIR", &directory)
-            .env("LD_LIBRARY_PATH", &directory)
-            .env("INSTA_UPDATE", "no");
-        watch::run_within(watch::LIMIT, command)
-    };
-    run(&with(&["clippy"], &["--all-targets", "--", "-D", "warnings"]))?;
-    // The session and the program: each operation of a trial is checked by its answers there.
-    run(&with(&["test", "--no-fail-fast"], &["--lib", "--test", "it", "--", "duckdb::", "_duckdb_"]))?;
+    if !Command::new("npm").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return Ok(Outcome::NotRun("npm is not installed, which brings DuckDB's library".to_owned()));
+    }
+    fetch_package(&directory, &package)?;
     Ok(Outcome::Passed)
 }
 
-fn with<'a>(command: &[&'a str], what: &[&'a str]) -> Vec<&'a str> {
-    [command, &PACKAGES, what].concat()
+/// The directory of the library, if the step has fetched it.
+pub(super) fn library(workspace: &Workspace) -> Option<PathBuf> {
+    let directory = workspace.target_directory().join(DIRECTORY);
+    is_fetched(&directory, &package(std::env::consts::ARCH)?).then_some(directory)
+}
+
+/// Lets a command find the library, to link with it or to load it.
+pub(crate) fn add_library(command: &mut Command, workspace: &Workspace) {
+    if let Some(directory) = library(workspace) {
+        command.env("DUCKDB_LIB_DIR", &directory).env("LD_LIBRARY_PATH", directory);
+    }
 }
 
 /// The package of an architecture, as Node.js calls those.
@@ -70,7 +65,7 @@ fn is_fetched(directory: &Path, package: &str) -> bool {
     fetched == package && directory.join(LIBRARY).is_file()
 }
 
-fn fetch(directory: &Path, package: &str) -> Result<()> {
+fn fetch_package(directory: &Path, package: &str) -> Result<()> {
     fs::create_dir_all(directory)?;
     let mut pack = Command::new("npm");
     pack.args(["pack", "--silent", package]).current_dir(directory);

@@ -2,6 +2,7 @@
 //!
 //! A step says what went wrong on its own output; here only order, time and the list of failures are kept.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -10,13 +11,13 @@ use clap::Subcommand;
 use crate::workspace::Workspace;
 use crate::{study_runs, tree};
 
-mod duckdb;
+pub(crate) mod duckdb;
 mod licences;
 mod memory;
 mod packages;
 mod python;
 mod servers;
-mod test_step;
+pub(crate) mod test_step;
 pub(crate) mod watch;
 
 /// One step. The text is its line in `--help`.
@@ -26,12 +27,12 @@ pub(crate) enum Step {
     Servers,
     /// A Python with DuckDB, pandas and PyArrow below the target directory, which tests read exports with
     Python,
+    /// DuckDB's library below the target directory, by npm; without it, lints and tests run without DuckDB
+    Duckdb,
     /// Formatting, by cargo fmt
     Format,
     /// Lints, by clippy; a warning is an error
     Lint,
-    /// DuckDB's library below the target directory, by npm, and lints and tests of what is linked to it
-    Duckdb,
     /// All tests of the workspace
     Test,
     /// The tree: dependency table, module docs, function length, fences between crates, names, forbidden text
@@ -89,10 +90,9 @@ impl Step {
     pub(crate) const ALL: [Self; 9] = [
         Self::Servers,
         Self::Python,
+        Self::Duckdb,
         Self::Format,
         Self::Lint,
-        // Before the tests, which leave the program without it.
-        Self::Duckdb,
         Self::Test,
         Self::Tree,
         Self::Study,
@@ -118,16 +118,33 @@ impl Step {
             Self::Servers => servers::check(),
             Self::Python => python::make(workspace),
             Self::Format => cargo(workspace, &["fmt", "--all", "--check"]),
-            Self::Lint => {
-                cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
-            }
-            Self::Duckdb => duckdb::check(workspace),
+            Self::Lint => lint(workspace),
+            Self::Duckdb => duckdb::fetch(workspace),
             Self::Test => test_step::run(workspace),
             Self::Tree => tree::check(workspace),
             Self::Study => study_runs::run(workspace),
             Self::Deny => deny(workspace),
         }
     }
+}
+
+/// Lints with DuckDB if its library is there, and the code that takes its place without.
+fn lint(workspace: &Workspace) -> Result<Outcome> {
+    let as_errors = ["--all-targets", "--", "-D", "warnings"];
+    watch::run_within(watch::LIMIT, of_workspace(workspace, &["clippy"], &as_errors))?;
+    if duckdb::library(workspace).is_some() {
+        cargo(workspace, &[&["clippy", "--package", "prony-database"], &as_errors[..]].concat())?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// A command of cargo on all crates, with DuckDB if its library is there.
+pub(crate) fn of_workspace(workspace: &Workspace, subcommand: &[&str], arguments: &[&str]) -> Command {
+    let features: &[&str] =
+        if duckdb::library(workspace).is_some() { &["--features", "prony/duckdb"] } else { &[] };
+    let mut command = workspace.cargo(&[subcommand, &["--workspace"], features, arguments].concat());
+    duckdb::add_library(&mut command, workspace);
+    command
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {

@@ -1,9 +1,9 @@
 //! The test step: builds all test binaries, runs most of them side by side, and lists the slowest tests.
 //!
 //! Most tests wait for a server or a device. `cargo test` runs one binary at a time, so the machine would be idle for most of the
-//! step. Tests of the whole program take longest by far, and measure a real disk for a moment: their binary runs alone, with twice
-//! as many threads as there are processors. The output of a binary is printed when the binary has ended, so that the lines of two
-//! never mix.
+//! step. Tests of the whole program take longest by far, and measure a real disk for a moment. They run first, with twice as many
+//! threads as there are CPUs, and beside them only binaries that compute, at the lowest priority. All others follow, two at a time.
+//! The output of a binary is printed when the binary has ended, so that the lines of two never mix.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,17 +14,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Message;
 
-use super::{Outcome, cargo, memory, watch};
+use super::{Outcome, duckdb, memory, of_workspace, watch};
 use crate::workspace::{Workspace, line_of};
 
+/// Builds all tests. Examples serve benchmarks, and the lints compile them.
+pub(crate) const BUILD: [&str; 4] = ["--lib", "--bins", "--tests", "--no-run"];
 /// Test binaries that run at the same time.
 const BINARIES_AT_ONCE: usize = 2;
 /// Slow tests that are listed at the end.
 const SLOWEST: usize = 30;
-/// The binary that runs alone: others beside it would hold up the disk that it measures. Its tests mostly wait.
-const ALONE: &str = "it";
-/// Other binaries that take longest, in descending order. They start first, so that none is left for the end.
-const LONGEST_FIRST: [&str; 3] = ["workload", "database", "instance"];
+/// The tests of the whole program.
+const PROGRAM: &str = "it";
+/// Binaries whose tests compute only. They use the CPU time that the tests of the program leave.
+const COMPUTING: [&str; 9] =
+    ["stats", "report", "study", "record", "results", "damaged", "old_formats", "round_trip", "load"];
+/// Binaries that take longest, in descending order. They start first, so that none is left for the end.
+const LONGEST_FIRST: [&str; 4] = [PROGRAM, "workload", "database", "instance"];
 
 /// A test binary and the directory that its tests expect to run in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,18 +49,21 @@ struct Ended {
 
 /// Snapshots that differ fail and leave nothing in the tree.
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
-    cargo(workspace, &["test", "--workspace", "--no-run"])?;
+    watch::run_within(watch::LIMIT, of_workspace(workspace, &["test"], &BUILD))?;
     let memory = memory::directory()?;
     let mut binaries = binaries(workspace)?;
     binaries.sort_by_key(|binary| rank(&binary.name));
     let command = &|binary: &Binary| {
         let mut command = command_of(binary);
         command.envs(memory.as_ref().map(|directory| ("TMPDIR", directory.path())));
+        duckdb::add_library(&mut command, workspace);
         command
     };
-    let (alone, others) = binaries.into_iter().partition(|binary| binary.name == ALONE);
-    let mut ended = run_all(alone, command);
-    ended.extend(run_all(others, command));
+    let (first, then) = binaries
+        .into_iter()
+        .partition(|binary| binary.name == PROGRAM || COMPUTING.contains(&binary.name.as_str()));
+    let mut ended = run_all(first, command);
+    ended.extend(run_all(then, command));
     print_times(&ended);
     let failed: Vec<String> = ended.into_iter().filter_map(|binary| binary.failure).collect();
     ensure!(failed.is_empty(), "{}", failed.join("\n"));
@@ -64,7 +72,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
 
 /// Asks cargo for the test binaries that it has built.
 fn binaries(workspace: &Workspace) -> Result<Vec<Binary>> {
-    let mut command = workspace.cargo(&["test", "--workspace", "--no-run", "--message-format", "json"]);
+    let mut command =
+        of_workspace(workspace, &["test"], &[&BUILD[..], &["--message-format", "json"]].concat());
     let line = line_of(&command);
     let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
     ensure!(output.status.success(), "`{line}` ended with {}", output.status);
@@ -94,7 +103,10 @@ fn rank(name: &str) -> usize {
 /// Runs a binary as `cargo test` does.
 fn command_of(binary: &Binary) -> Command {
     let mut command = Command::new(&binary.executable);
-    if binary.name == ALONE {
+    if COMPUTING.contains(&binary.name.as_str()) {
+        command = Command::new("nice");
+        command.args(["-n", "19"]).arg(&binary.executable);
+    } else if binary.name == PROGRAM {
         let threads = 2 * std::thread::available_parallelism().map_or(1, usize::from);
         command.args(["--test-threads", &threads.to_string()]);
     }
@@ -213,6 +225,14 @@ mod tests {
         };
         let ended = run_scripts(&[shell("one", &meet("a", "b")), shell("two", &meet("b", "a"))]);
         assert!(ended.iter().all(|binary| binary.failure.is_none()));
+    }
+
+    #[test]
+    fn binaries_that_compute_leave_the_cpus_to_the_program() {
+        let program_of = |name: &str| command_of(&shell(name, "").0).get_program().to_owned();
+        assert_eq!(program_of("stats"), "nice");
+        assert_eq!(program_of(PROGRAM), ".");
+        assert_eq!(program_of("workload"), ".");
     }
 
     #[test]

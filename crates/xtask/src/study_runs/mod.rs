@@ -9,7 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::ci::{Outcome, watch};
+use crate::ci::test_step::BUILD;
+use crate::ci::{Outcome, duckdb, of_workspace, watch};
 use crate::workspace::{Workspace, line_of};
 
 mod page;
@@ -123,8 +124,7 @@ const SECONDS_MAX: &str = "180";
 /// Runs all of them; each failure is printed, and all of them fail the step.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     // Together with the tests, or else cargo would build what they have in common once more, with fewer features.
-    watch::run_within(watch::LIMIT, workspace.cargo(&["test", "--workspace", "--no-run"]))?;
-    let program = workspace.tested_prony();
+    watch::run_within(watch::LIMIT, of_workspace(workspace, &["test"], &BUILD))?;
     let directory = tempfile::Builder::new()
         .prefix("study-")
         .tempdir_in(workspace.target_directory())
@@ -134,7 +134,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     }
     let mut failures = 0;
     for study_run in STUDY_RUNS {
-        if let Err(error) = study_run.run(&program, directory.path()) {
+        if let Err(error) = study_run.run(workspace, directory.path()) {
             println!("failed: {error:#}");
             failures += 1;
         }
@@ -144,11 +144,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
 }
 
 impl StudyRun {
-    fn run(&self, program: &Path, directory: &Path) -> Result<()> {
+    fn run(&self, workspace: &Workspace, directory: &Path) -> Result<()> {
         let arguments = self.arguments_in(directory)?;
-        // `timeout` is of the coreutils; its exit code 124 says that time was up.
+        // `timeout` is part of coreutils. Its exit code 124 says that time was up.
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=10", SECONDS_MAX]).arg(program).args(&arguments);
+        command.args(["--kill-after=10", SECONDS_MAX]).arg(workspace.tested_prony()).args(&arguments);
+        duckdb::add_library(&mut command, workspace);
         command.current_dir(directory).stdin(Stdio::null());
         println!("$ prony {}", arguments.join(" "));
         let mut run = || command.output().with_context(|| format!("cannot start `{}`", line_of(&command)));
