@@ -1,4 +1,6 @@
-//! DuckDB's library below the target directory. Lints and tests are built with it, so that nothing is compiled twice.
+//! DuckDB's library below the target directory, and tests of what is linked to it.
+//!
+//! The lints include DuckDB where the library is there. The other tests do not: most users build a program without it.
 //!
 //! The library comes from DuckDB's own package for Node.js, which its makers build for each version. No header comes with it, and none
 //! is needed. The version is pinned, and a library of that version is used again.
@@ -9,7 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Outcome;
+use super::{Outcome, watch};
 use crate::workspace::{Workspace, line_of, run};
 
 /// The package's name, without the architecture.
@@ -20,6 +22,24 @@ const DIRECTORY: &str = "duckdb";
 const LIBRARY: &str = "libduckdb.so";
 /// Names the package that the library is from. It is written last, so that half a library is never used.
 const FETCHED: &str = "fetched-package.txt";
+
+/// The tests of code that is there with DuckDB only.
+const TEST: [&str; 14] = [
+    "test",
+    "--package",
+    "prony-database",
+    "--package",
+    "prony",
+    "--features",
+    "prony/duckdb",
+    "--no-fail-fast",
+    "--lib",
+    "--test",
+    "it",
+    "--",
+    "duckdb::",
+    "_duckdb_",
+];
 
 /// Fetches the library, unless it is there.
 pub(super) fn fetch(workspace: &Workspace) -> Result<Outcome> {
@@ -43,8 +63,20 @@ pub(super) fn library(workspace: &Workspace) -> Option<PathBuf> {
     is_fetched(&directory, &package(std::env::consts::ARCH)?).then_some(directory)
 }
 
+/// Tests the session and the program, with the library if it is there.
+pub(super) fn test(workspace: &Workspace) -> Result<Outcome> {
+    if let outcome @ Outcome::NotRun(_) = fetch(workspace)? {
+        return Ok(outcome);
+    }
+    let mut command = workspace.cargo(&TEST);
+    add_library(&mut command, workspace);
+    command.env("INSTA_UPDATE", "no");
+    watch::run_within(watch::LIMIT, command)?;
+    Ok(Outcome::Passed)
+}
+
 /// Lets a command find the library, to link with it or to load it.
-pub(crate) fn add_library(command: &mut Command, workspace: &Workspace) {
+pub(super) fn add_library(command: &mut Command, workspace: &Workspace) {
     if let Some(directory) = library(workspace) {
         command.env("DUCKDB_LIB_DIR", &directory).env("LD_LIBRARY_PATH", directory);
     }

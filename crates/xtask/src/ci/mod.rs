@@ -2,7 +2,6 @@
 //!
 //! A step says what went wrong on its own output; here only order, time and the list of failures are kept.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -11,7 +10,7 @@ use clap::Subcommand;
 use crate::workspace::Workspace;
 use crate::{study_runs, tree};
 
-pub(crate) mod duckdb;
+mod duckdb;
 mod licences;
 mod memory;
 mod packages;
@@ -27,14 +26,14 @@ pub(crate) enum Step {
     Servers,
     /// A Python with DuckDB, pandas and PyArrow below the target directory, which tests read exports with
     Python,
-    /// DuckDB's library below the target directory, by npm; without it, lints and tests run without DuckDB
-    Duckdb,
     /// Formatting, by cargo fmt
     Format,
     /// Lints, by clippy; a warning is an error
     Lint,
     /// All tests of the workspace
     Test,
+    /// DuckDB's library below the target directory, by npm, and tests of what is linked to it
+    Duckdb,
     /// The tree: dependency table, module docs, function length, fences between crates, names, forbidden text
     Tree,
     /// Short studies with the program that the tests have built, as a user would run it
@@ -90,9 +89,10 @@ impl Step {
     pub(crate) const ALL: [Self; 9] = [
         Self::Servers,
         Self::Python,
-        Self::Duckdb,
         Self::Format,
         Self::Lint,
+        // Before the tests, which leave the program without it.
+        Self::Duckdb,
         Self::Test,
         Self::Tree,
         Self::Study,
@@ -119,7 +119,7 @@ impl Step {
             Self::Python => python::make(workspace),
             Self::Format => cargo(workspace, &["fmt", "--all", "--check"]),
             Self::Lint => lint(workspace),
-            Self::Duckdb => duckdb::fetch(workspace),
+            Self::Duckdb => duckdb::test(workspace),
             Self::Test => test_step::run(workspace),
             Self::Tree => tree::check(workspace),
             Self::Study => study_runs::run(workspace),
@@ -128,23 +128,22 @@ impl Step {
     }
 }
 
-/// Lints with DuckDB if its library is there, and the code that takes its place without.
+/// Lints with DuckDB if its library can be had, and then the code that takes its place as well.
 fn lint(workspace: &Workspace) -> Result<Outcome> {
-    let as_errors = ["--all-targets", "--", "-D", "warnings"];
-    watch::run_within(watch::LIMIT, of_workspace(workspace, &["clippy"], &as_errors))?;
-    if duckdb::library(workspace).is_some() {
-        cargo(workspace, &[&["clippy", "--package", "prony-database"], &as_errors[..]].concat())?;
+    let clippy = |scope: &[&str]| {
+        let arguments = [&["clippy"], scope, &["--all-targets", "--", "-D", "warnings"]].concat();
+        let mut command = workspace.cargo(&arguments);
+        duckdb::add_library(&mut command, workspace);
+        watch::run_within(watch::LIMIT, command)
+    };
+    // Without npm there is no library, and the step `duckdb` says so.
+    if duckdb::fetch(workspace)? == Outcome::Passed {
+        clippy(&["--workspace", "--features", "prony/duckdb"])?;
+        clippy(&["--package", "prony-database"])?;
+    } else {
+        clippy(&["--workspace"])?;
     }
     Ok(Outcome::Passed)
-}
-
-/// A command of cargo on all crates, with DuckDB if its library is there.
-pub(crate) fn of_workspace(workspace: &Workspace, subcommand: &[&str], arguments: &[&str]) -> Command {
-    let features: &[&str] =
-        if duckdb::library(workspace).is_some() { &["--features", "prony/duckdb"] } else { &[] };
-    let mut command = workspace.cargo(&[subcommand, &["--workspace"], features, arguments].concat());
-    duckdb::add_library(&mut command, workspace);
-    command
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {

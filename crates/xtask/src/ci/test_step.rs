@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Message;
 
-use super::{Outcome, duckdb, memory, of_workspace, watch};
+use super::{Outcome, cargo, memory, watch};
 use crate::workspace::{Workspace, line_of};
 
 /// Builds all tests. Examples serve benchmarks, and the lints compile them.
-pub(crate) const BUILD: [&str; 4] = ["--lib", "--bins", "--tests", "--no-run"];
+pub(crate) const BUILD: [&str; 6] = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-run"];
 /// Test binaries that run at the same time.
 const BINARIES_AT_ONCE: usize = 2;
 /// Slow tests that are listed at the end.
@@ -49,14 +49,13 @@ struct Ended {
 
 /// Snapshots that differ fail and leave nothing in the tree.
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
-    watch::run_within(watch::LIMIT, of_workspace(workspace, &["test"], &BUILD))?;
+    cargo(workspace, &BUILD)?;
     let memory = memory::directory()?;
     let mut binaries = binaries(workspace)?;
     binaries.sort_by_key(|binary| rank(&binary.name));
     let command = &|binary: &Binary| {
         let mut command = command_of(binary);
         command.envs(memory.as_ref().map(|directory| ("TMPDIR", directory.path())));
-        duckdb::add_library(&mut command, workspace);
         command
     };
     let (first, then) = binaries
@@ -72,8 +71,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
 
 /// Asks cargo for the test binaries that it has built.
 fn binaries(workspace: &Workspace) -> Result<Vec<Binary>> {
-    let mut command =
-        of_workspace(workspace, &["test"], &[&BUILD[..], &["--message-format", "json"]].concat());
+    let mut command = workspace.cargo(&[&BUILD[..], &["--message-format", "json"]].concat());
     let line = line_of(&command);
     let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
     ensure!(output.status.success(), "`{line}` ended with {}", output.status);

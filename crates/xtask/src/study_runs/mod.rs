@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::ci::test_step::BUILD;
-use crate::ci::{Outcome, duckdb, of_workspace, watch};
+use crate::ci::{Outcome, watch};
 use crate::workspace::{Workspace, line_of};
 
 mod page;
@@ -124,7 +124,7 @@ const SECONDS_MAX: &str = "180";
 /// Runs all of them; each failure is printed, and all of them fail the step.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     // Together with the tests, or else cargo would build what they have in common once more, with fewer features.
-    watch::run_within(watch::LIMIT, of_workspace(workspace, &["test"], &BUILD))?;
+    watch::run_within(watch::LIMIT, workspace.cargo(&BUILD))?;
     let directory = tempfile::Builder::new()
         .prefix("study-")
         .tempdir_in(workspace.target_directory())
@@ -149,7 +149,6 @@ impl StudyRun {
         // `timeout` is part of coreutils. Its exit code 124 says that time was up.
         let mut command = Command::new("timeout");
         command.args(["--kill-after=10", SECONDS_MAX]).arg(workspace.tested_prony()).args(&arguments);
-        duckdb::add_library(&mut command, workspace);
         command.current_dir(directory).stdin(Stdio::null());
         println!("$ prony {}", arguments.join(" "));
         let mut run = || command.output().with_context(|| format!("cannot start `{}`", line_of(&command)));
