@@ -1,5 +1,6 @@
 //! The workspace as cargo describes it, and the commands that are run in it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,6 +38,11 @@ impl Workspace {
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments).current_dir(self.root());
+        // Cargo describes xtask to us in these. Build scripts that watch them, such as that of `ring`, would run again after each
+        // command typed by hand, and all that depends on them would be compiled again.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| describes_a_package(name)) {
+            command.env_remove(name);
+        }
         command
     }
 
@@ -50,6 +56,12 @@ impl Workspace {
         run(&mut self.cargo(&["build", "--release", "--package", "prony"]))?;
         Ok(self.target_directory().join("release/prony"))
     }
+}
+
+/// Whether cargo sets the variable for a program of a package that it runs.
+fn describes_a_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
 }
 
 /// Runs a command with its output shown; an exit code other than 0 is an error.
@@ -71,4 +83,22 @@ pub(crate) fn line_of(command: &Command) -> String {
         .map(|word| word.to_string_lossy())
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_of_cargo_is_not_told_of_the_package_that_runs_it() {
+        let command = Workspace::open().unwrap().cargo(&["build"]);
+        let is_removed = |name: &OsStr| command.get_envs().any(|(key, value)| key == name && value.is_none());
+        let told: Vec<_> =
+            std::env::vars_os().map(|(name, _)| name).filter(|name| describes_a_package(name)).collect();
+        assert!(told.contains(&"CARGO_MANIFEST_DIR".into()), "{told:?}");
+        assert!(told.iter().all(|name| is_removed(name)), "{told:?}");
+        for (name, describes) in [("CARGO_PKG_NAME", true), ("CARGO_TARGET_DIR", false), ("CARGO", false)] {
+            assert_eq!(describes_a_package(OsStr::new(name)), describes, "{name}");
+        }
+    }
 }

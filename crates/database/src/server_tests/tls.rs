@@ -386,6 +386,9 @@ async fn mariadb_is_encrypted_and_verified_as_the_mode_says() {
         ),
     ] {
         assert_eq!(checked(&maria.url(options)).await, expected, "{options}");
+        let mut session = Session::open(&maria.url(options).parse().unwrap()).await.unwrap();
+        let selected = session.query("SELECT database()", &[]).await.unwrap();
+        assert_eq!(selected, [[Value::Text("mysql".into())]], "{options}");
     }
     let found = link(&maria.server.url()).await.unwrap().encryption.unwrap();
     assert!(found.protocol == "TLSv1.3" && found.cipher.starts_with("TLS_"), "{found:?}");

@@ -20,6 +20,8 @@ struct Benchmark {
     name: String,
     /// Arguments that make it quick.
     quick: String,
+    /// An environment variable without which it does not run.
+    needs: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -36,8 +38,13 @@ fn benchmarks() -> Result<Vec<Benchmark>> {
 pub(super) fn run(options: &AllOptions, workspace: &Workspace) -> Result<bool> {
     let mut page = head(options)?;
     let mut failed = Vec::new();
-    for Benchmark { name, quick } in benchmarks()? {
+    for Benchmark { name, quick, needs } in benchmarks()? {
         println!("\n== {name}");
+        if let Some(needs) = needs.filter(|needs| std::env::var_os(needs).is_none()) {
+            println!("not run: {needs} is not set");
+            page += &format!("\n## {name}\nNot run.\n");
+            continue;
+        }
         let begin = Instant::now();
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["bench", &name]);
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn each_benchmark_takes_its_quick_arguments() {
-        for Benchmark { name, quick } in benchmarks().unwrap() {
+        for Benchmark { name, quick, .. } in benchmarks().unwrap() {
             let words = ["xtask", "bench", &name].into_iter().chain(quick.split_whitespace());
             assert!(Arguments::try_parse_from(words).is_ok(), "{name} {quick}");
         }

@@ -134,7 +134,7 @@ pub(crate) async fn log_in(
         if !greeting.has_tls {
             return Err(DriverError::NoTls);
         }
-        packets.put(|bytes| greeting.put_tls_request(bytes));
+        packets.put(|bytes| greeting.put_tls_request(credentials.database, bytes));
         packets.send().await?;
         let (encrypted, agreed) = packets.encrypt(tls).await?;
         (packets, encryption) = (encrypted, Some(agreed));

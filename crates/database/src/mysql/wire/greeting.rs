@@ -103,17 +103,14 @@ impl Greeting {
         })
     }
 
-    /// Begins TLS with the first bytes of the answer.
-    pub(super) fn put_tls_request(&self, bytes: &mut Vec<u8>) {
-        self.put_beginning(CapabilityFlags::CLIENT_SSL, bytes);
+    /// Begins TLS with the first bytes of the answer. MariaDB reads the capabilities here only, and not in the answer that follows.
+    pub(super) fn put_tls_request(&self, database: Option<&str>, bytes: &mut Vec<u8>) {
+        self.put_beginning(true, database, bytes);
     }
 
     /// Answers.
     pub(super) fn put_response(&self, response: &Response<'_>, bytes: &mut Vec<u8>) {
-        let mut added = CapabilityFlags::empty();
-        added.set(CapabilityFlags::CLIENT_SSL, response.is_encrypted);
-        added.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, response.database.is_some());
-        self.put_beginning(added, bytes);
+        self.put_beginning(response.is_encrypted, response.database, bytes);
         put_text(response.user, bytes);
         bytes.push(response.proof.len() as u8);
         bytes.extend_from_slice(response.proof);
@@ -125,9 +122,11 @@ impl Greeting {
         }
     }
 
-    fn put_beginning(&self, added: CapabilityFlags, bytes: &mut Vec<u8>) {
-        let Capabilities { flags, mariadb } = self.capabilities;
-        bytes.extend_from_slice(&(flags | added).bits().to_le_bytes());
+    fn put_beginning(&self, is_encrypted: bool, database: Option<&str>, bytes: &mut Vec<u8>) {
+        let Capabilities { mut flags, mariadb } = self.capabilities;
+        flags.set(CapabilityFlags::CLIENT_SSL, is_encrypted);
+        flags.set(CapabilityFlags::CLIENT_CONNECT_WITH_DB, database.is_some());
+        bytes.extend_from_slice(&flags.bits().to_le_bytes());
         bytes.extend_from_slice(&PACKET_BYTES_MAX.to_le_bytes());
         bytes.push(COLLATION);
         bytes.extend_from_slice(&[0; 19]);
