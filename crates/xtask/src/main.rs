@@ -60,6 +60,12 @@ enum Command {
         #[arg(long, global = true, value_name = "BINARY")]
         against: Option<PathBuf>,
     },
+    /// Faults of style in texts that users read, by place: `report literals`, `prony help`, `markdown`
+    Words {
+        /// Only places that begin with this
+        #[arg(default_value = "")]
+        place: String,
+    },
     /// Everything that prony does on a SQL Server, on one that you have: a table of what passed
     #[command(name = "test-sqlserver")]
     TestSqlServer(SuiteOptions),
@@ -71,6 +77,7 @@ fn run(arguments: &Arguments, name: &str) -> Result<bool> {
         Command::Ci => Ok(ci::run(&Step::ALL, &workspace)),
         Command::Step(step) => Ok(ci::run(&[*step], &workspace)),
         Command::Bench { bench, against } => bench.run(name, against.as_deref(), &workspace),
+        Command::Words { place } => tree::print_words(&workspace, place).map(|()| true),
         Command::TestSqlServer(options) => sqlserver_suite::run_all(options, &workspace),
     }
 }

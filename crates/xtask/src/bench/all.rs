@@ -85,12 +85,12 @@ fn head(options: &AllOptions) -> Result<String> {
     let processors = std::thread::available_parallelism()?;
     let model = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = model.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let model = model.map_or("processors of an unknown model", |(_, model)| model);
+    let model = model.map_or("unknown model", |(_, model)| model);
     let command =
         if options.quick { "cargo xtask bench all --quick --write" } else { "cargo xtask bench all --write" };
     Ok(format!(
         "# Benchmarks\n\n\
-         `{command}` made this page on {date} at commit {commit}, on {processors} processors ({model}) and Linux {kernel}. \
+         `{command}` made this page on {date} at commit {commit}, on {processors} CPUs ({model}) and Linux {kernel}. \
          The programs of a ratio run in turn. The brackets hold the smallest and the largest ratio.\n"
     ))
 }

@@ -22,6 +22,7 @@ mod functions;
 mod names;
 mod source;
 mod test_code;
+mod words;
 mod workload_names;
 
 /// Where the tolerated long functions are listed, relative to the root.
@@ -31,6 +32,9 @@ const FLAGS: &str = "crates/xtask/flags-of-libraries.txt";
 
 /// Where it is listed how many lines of shared files name a workload, relative to the root.
 const WORKLOAD_NAMES: &str = "crates/xtask/workload-names.txt";
+
+/// Where it is listed how many faults of style the texts of each place have, relative to the root.
+const WORDS_COUNTED: &str = "crates/xtask/words-counted.txt";
 
 /// Runs all checks and prints what they find.
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
@@ -47,9 +51,39 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     findings.extend(names::check(&sources));
     findings.extend(test_code::check(&sources));
     findings.extend(workload_names::check(&sources, &list(WORKLOAD_NAMES)?));
+    let faults = words::faults(&words::Rules::read()?, &sources, &markdown(root)?);
+    findings.extend(words::check(&faults, &list(WORDS_COUNTED)?));
     findings.extend(check_texts(root)?);
 
     conclude(&sources, findings)
+}
+
+/// Prints each fault of style of the places that begin with a text.
+pub(crate) fn print_words(workspace: &Workspace, place: &str) -> Result<()> {
+    let (sources, _) = source::read_all(workspace.root())?;
+    let faults = words::faults(&words::Rules::read()?, &sources, &markdown(workspace.root())?);
+    words::print(&faults, place);
+    Ok(())
+}
+
+/// All pages of documentation, with their paths from the root.
+fn markdown(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut pages = Vec::new();
+    for directory in ["", "docs/", "studies/"] {
+        let listing =
+            std::fs::read_dir(root.join(directory)).with_context(|| format!("cannot list {directory}"))?;
+        for entry in listing {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".md") {
+                let path = format!("{directory}{name}");
+                let text = std::fs::read_to_string(root.join(&path))
+                    .with_context(|| format!("cannot read {path}"))?;
+                pages.push((path, text));
+            }
+        }
+    }
+    pages.sort();
+    Ok(pages)
 }
 
 /// Something that breaks a rule, with its remedy.
