@@ -34,7 +34,7 @@ pub(crate) enum Step {
     Test,
     /// DuckDB's library below the target directory, by npm, and tests of what is linked to it
     Duckdb,
-    /// The tree: dependency table, module docs, function length, fences between crates, names, forbidden text
+    /// The tree: dependency table, module docs, function length, fences between crates, names, style, forbidden text
     Tree,
     /// Short studies with the program that the tests have built, as a user would run it
     Study,
@@ -136,7 +136,7 @@ fn lint(workspace: &Workspace) -> Result<Outcome> {
         duckdb::add_library(&mut command, workspace);
         watch::run_within(watch::LIMIT, command)
     };
-    // Without npm there is no library, and the step `duckdb` says so.
+    // Without npm there is no library. The step `duckdb` reports that.
     if duckdb::fetch(workspace)? == Outcome::Passed {
         clippy(&["--workspace", "--features", "prony/duckdb"])?;
         clippy(&["--package", "prony-database"])?;

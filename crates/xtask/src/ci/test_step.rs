@@ -1,8 +1,8 @@
 //! The test step: builds all test binaries, runs most of them side by side, and lists the slowest tests.
 //!
 //! Most tests wait for a server or a device. `cargo test` runs one binary at a time, so the machine would be idle for most of the
-//! step. Tests of the whole program take longest by far, and measure a real disk for a moment. They run first, with twice as many
-//! threads as there are CPUs, and beside them only binaries that compute, at the lowest priority. All others follow, two at a time.
+//! step. Tests of the whole program take longest by far, and measure a real disk for a moment. They run first, with two threads
+//! per CPU. Binaries that only compute run at the same time, at the lowest priority. All others follow, two at a time.
 //! The output of a binary is printed when the binary has ended, so that the lines of two never mix.
 
 use std::collections::VecDeque;

@@ -27,7 +27,7 @@ const SQL: [&str; 12] = [
 ];
 /// Crates that print nothing to users.
 const INTERNAL: [&str; 1] = ["xtask"];
-/// What clap makes help from.
+/// Derives of items whose doc comments clap prints as help.
 const HELP_DERIVES: [&str; 5] = ["Args", "Parser", "Subcommand", "ValueEnum", "CommandFactory"];
 
 /// A sentence that breaks a rule.
@@ -37,7 +37,7 @@ pub(crate) struct Fault {
     place: String,
     path: String,
     line: usize,
-    /// What is wrong, and what to write.
+    /// The fault, and the remedy.
     rule: String,
     text: String,
 }
@@ -185,7 +185,7 @@ fn unquoted(literal: &str) -> String {
     }
 }
 
-/// Whether a literal is a sentence, or a part of one.
+/// Whether a literal is a sentence or a part of one, and no SQL.
 fn is_prose(literal: &str) -> bool {
     let statements = literal.split(|letter: char| !letter.is_alphanumeric());
     let is_sql = statements.filter(|word| SQL.contains(word)).count() > 1;
@@ -278,7 +278,7 @@ impl<'ast> Visit<'ast> for Help {
     }
 }
 
-/// Whether clap makes help of an item.
+/// Whether clap prints the doc comments of an item as help.
 fn is_help(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().filter(|attribute| attribute.path().is_ident("derive")).any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return false };
@@ -293,15 +293,12 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
     let mut is_open = false;
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
-        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
-            is_code = !is_code;
-        }
-        let is_prose =
-            !is_code && !trimmed.is_empty() && !line.starts_with("    ") && !trimmed.starts_with('#');
-        let is_row = trimmed.starts_with('|');
-        if !is_prose || is_code {
+        let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
+        is_code ^= is_fence;
+        let is_indented = line.starts_with("    ");
+        if is_code || is_fence || is_indented || trimmed.is_empty() || trimmed.starts_with('#') {
             is_open = false;
-        } else if is_row {
+        } else if trimmed.starts_with('|') {
             paragraphs.extend(trimmed.split('|').map(|cell| (index + 1, cell.to_owned())));
             is_open = false;
         } else if is_open && !is_point(trimmed) {
@@ -379,11 +376,11 @@ mod tests {
 
     #[test]
     fn code_in_markdown_is_not_read_and_paragraphs_are_whole() {
-        let text = "# Told\n\nOne line\nand another.\n\n    told\n```\ntold\n```\n- a point\n- told twice\n| told | b |\n";
+        let text = "# Told\n\nOne line\nand another.\n\n    told\n```\ntold\n```\ntold\n- a point\n- told twice\n| told | b |\n";
         let read = paragraphs(text);
         assert_eq!(read[0], (3, "One line and another.".to_owned()));
         let faults = faults(&Rules::read().unwrap(), &[], &[("a.md".to_owned(), text.to_owned())]);
-        assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [11, 12]);
+        assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [10, 12, 13]);
     }
 
     #[test]
