@@ -13,7 +13,7 @@ use crate::servers::Servers;
 use crate::workloads;
 
 /// Share of a device's requests or bytes from which on background load is reported. On a device that nothing else used, it was at
-/// most 2 % in 9 of 12 trials; the other three led to the allowances for flushes.
+/// most 2% in 9 of 12 trials; the other three led to the allowances for flushes.
 const SHARE_MAX: f64 = 0.1;
 /// The same for its requests in flight: with fewer, not one of ten of ours meets one of theirs, so that none waits much longer.
 const IN_FLIGHT_MAX: f64 = 0.1;
@@ -80,14 +80,12 @@ impl BackgroundIo {
         }
         let is_several = measured.trial.servers.iter().any(|server| server.pair.is_some());
         if is_several || !measured.trial.clusters.is_empty() {
-            return Err("only one of the nodes is read, and others may use the same device");
+            return Err("prony reads only one of the nodes, and others may use the same device");
         }
         // Records of before do not have what this program moved.
         let Some(own) = bytes_of_program(during) else { return Ok(None) };
         let Some(bytes_per_s) = bytes_of_ours(own, setup, during) else {
-            return Err(
-                "the kernel does not show what the server read and wrote; run as root or as its user",
-            );
+            return Err("the kernel hides the I/O of the server. Run prony as root or as the server's user");
         };
         let ours = Ours { bytes_per_s, requests_per_s: shown.requests_per_s(measured) };
         let fall = during

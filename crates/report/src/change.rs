@@ -1,14 +1,16 @@
 //! What a figure gains or loses against another one, in text: the one convention of words, tables and charts.
 //!
 //! A sign is always that of the gain: positive is better, of a latency too. Both ends of an interval have one, with "to" between
-//! them: `−17 % (−35 to +9 %)`. From twice as much on per cent say little, of latencies nothing at all (−8,164 %), and a factor is
-//! told: `5.4 × slower (4.9 to 6.0 ×)`.
+//! them: `−17% (−35 to +9%)`. From twice as much on, per cent say little, of latencies nothing at all (−8,164%), and a factor is
+//! printed: `5.4 × slower (4.9 to 6.0 ×)`. Sentences are built from [`Parts`].
 
 use record::Direction;
 use stats::Effect;
 
 use crate::format::{self, UNKNOWN, figure, points};
 
+/// Confidence of an interval that a table does not name.
+const USUAL_CONFIDENCE: f64 = 0.95;
 /// From so many times on a change is told as a factor.
 const FACTOR: f64 = 2.0;
 /// The same of an end of its interval.
@@ -54,7 +56,8 @@ impl Change {
         sense: Sense,
         effect: Option<&Effect>,
     ) -> Option<Self> {
-        let confidence = effect.map(|effect| effect.confidence).filter(|&confidence| confidence < 0.95);
+        let confidence =
+            effect.map(|effect| effect.confidence).filter(|&confidence| confidence < USUAL_CONFIDENCE);
         Some(Self { gain_pct: gain_pct?, ends, sense, confidence })
     }
 
@@ -76,41 +79,61 @@ impl Change {
         beyond(self.gain_pct, FACTOR) || ends.into_iter().any(|end| beyond(end, END_FACTOR))
     }
 
-    /// `−17 % (−35 to +9 %)`, or `5.4 × slower (4.9 to 6.0 ×)`.
+    /// `−17% (−35 to +9%)`, or `5.4 × slower (4.9 to 6.0 ×)`.
     pub(crate) fn told(&self) -> String {
         if self.is_factor() { self.factor() } else { self.per_cent(signed_per_cent(self.gain_pct)) }
     }
 
+    /// The same without its interval: `−17%`, or `5.4 × slower`.
+    pub(crate) fn alone(&self) -> String {
+        if self.is_factor() { Self { ends: None, ..*self }.factor() } else { signed_per_cent(self.gain_pct) }
+    }
+
     /// The same beside a limit in per cent: always in per cent, with the digits that a figure has.
     pub(crate) fn beside_limit(&self) -> String {
-        let ends = self.ends.map(|(low, high)| {
-            format!(" ({} to {} %{})", with_sign(low), with_sign(high), self.confidence())
-        });
-        format!("{} %{}", with_sign(self.gain_pct), ends.unwrap_or_default())
+        let ends = self
+            .ends
+            .map(|(low, high)| format!(" ({} to {}%{})", with_sign(low), with_sign(high), self.confidence()));
+        format!("{}%{}", with_sign(self.gain_pct), ends.unwrap_or_default())
     }
 
-    /// As part of a sentence whose subject is the level: `gains 17 % (+9 to +35 %)`, `is 12 % lower (gain +10 to +14 %)`,
-    /// `gives 2.4 × as much (2.3 to 2.5 ×)`, `is 5.4 × slower (4.9 to 6.0 ×)`.
-    pub(crate) fn says(&self) -> String {
-        let (size, is_loss) = (format!("{} %", points(self.gain_pct.abs())), self.gain_pct < 0.0);
-        match (self.is_factor(), self.sense) {
-            (true, Sense::More) => format!("gives {}", self.factor()),
-            (true, Sense::Less | Sense::Time) => format!("is {}", self.factor()),
-            (false, Sense::More) => {
-                self.per_cent(format!("{} {size}", if is_loss { "loses" } else { "gains" }))
-            }
-            (false, Sense::Less | Sense::Time) => {
-                let head = format!("is {size} {}", if is_loss { "higher" } else { "lower" });
-                self.per_cent(head).replacen(" (", " (gain ", 1)
-            }
+    /// What a sentence is built from. A factor is the figure divided by that of the reference.
+    pub(crate) fn parts(&self) -> Parts {
+        let level = confidence_words(self.confidence.unwrap_or(USUAL_CONFIDENCE));
+        if self.is_factor() {
+            let interval = self.ends.map(|(low, high)| {
+                let (a, b) = (self.ratio(low), self.ratio(high));
+                format!("{level} CI {} to {}", figure(a.min(b)), figure(a.max(b)))
+            });
+            return Parts { form: Form::Times, figure: figure(self.ratio(self.gain_pct)), interval };
         }
+        let (form, of) = match self.sense {
+            Sense::More => (Form::Signed, ""),
+            Sense::Less | Sense::Time if self.gain_pct < 0.0 => (Form::Higher, " of the gain"),
+            Sense::Less | Sense::Time => (Form::Lower, " of the gain"),
+        };
+        let figure = match form {
+            Form::Signed => signed(self.gain_pct),
+            Form::Lower | Form::Higher | Form::Times => points(self.gain_pct.abs()),
+        };
+        let interval = self.ends.map(|(low, high)| format!("{level} CI{of} {}", gain_range(low, high)));
+        Parts { form, figure, interval }
     }
 
-    /// The part of [`Change::says`] that is its figure: `17 %`, `5.4 ×`.
-    pub(crate) fn figure(&self) -> Option<String> {
-        let says = self.says();
-        let number = says.split(' ').find(|word| word.starts_with(|letter: char| letter.is_ascii_digit()))?;
-        Some(format!("{number} {}", if self.is_factor() { "×" } else { "%" }))
+    /// The change in a few words, with its interval: `+29% (95% CI +23 to +35%)`, `12% lower (…)`, `2.42 times as much (…)`.
+    pub(crate) fn says(&self) -> String {
+        let parts = self.parts();
+        let interval = parts.interval.as_ref().map(|interval| format!(" ({interval})")).unwrap_or_default();
+        let as_much = if parts.form == Form::Times { " as much" } else { "" };
+        format!("{}{as_much}{interval}", parts.short())
+    }
+
+    /// The figure divided by that of the reference.
+    fn ratio(&self, gain_pct: f64) -> f64 {
+        match self.sense {
+            Sense::More => (1.0 + gain_pct / 100.0).max(0.0),
+            Sense::Less | Sense::Time => (1.0 - gain_pct / 100.0).max(0.0),
+        }
     }
 
     fn per_cent(&self, head: String) -> String {
@@ -145,11 +168,83 @@ impl Change {
         }
     }
 
-    /// `, 75 % interval`. Of fewer than six blocks no interval has 95 %.
+    /// `, 75% CI`. Of fewer than six blocks no interval has 95%.
     fn confidence(&self) -> String {
-        let confidence = self.confidence.map(|confidence| format!(", {:.0} % interval", confidence * 100.0));
+        let confidence = self.confidence.map(|confidence| format!(", {} CI", confidence_words(confidence)));
         confidence.unwrap_or_default()
     }
+}
+
+/// How the figure of a change is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// In per cent with the sign of the gain: `+29`.
+    Signed,
+    /// In per cent, where less is better and there is less.
+    Lower,
+    /// In per cent, where less is better and there is more.
+    Higher,
+    /// As a factor.
+    Times,
+}
+
+/// A change in the parts that sentences are built from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) form: Form,
+    /// The number without its unit: `+29`, `12`, `2.42`.
+    figure: String,
+    /// `95% CI +23 to +35%`, `95% CI of the gain +10 to +14%`, `95% CI 2.36 to 2.50`; none where there is no interval.
+    pub(crate) interval: Option<String>,
+}
+
+impl Parts {
+    /// The figure with its unit: `+29%`, `12%`, `2.42 times`.
+    pub(crate) fn figure(&self) -> String {
+        let unit = if self.form == Form::Times { " times" } else { "%" };
+        format!("{}{unit}", self.figure)
+    }
+
+    /// The same with its direction: `+29%`, `12% lower`, `2.42 times`.
+    pub(crate) fn short(&self) -> String {
+        format!("{}{}", self.figure(), self.direction())
+    }
+
+    /// The same with its interval, for a list: `+29%, 95% CI +23 to +35%`.
+    pub(crate) fn listed(&self) -> String {
+        [Some(self.short()), self.interval.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// What stands behind the figure where the sentence has the reference already: ` throughput`, ` lower mean latency`, ` the
+    /// reference in throughput`.
+    pub(crate) fn of(&self, metric: &str) -> String {
+        match self.form {
+            Form::Times => format!(" the reference in {metric}"),
+            Form::Signed | Form::Lower | Form::Higher => format!("{} {metric}", self.direction()),
+        }
+    }
+
+    /// The same with the reference: ` throughput against SSD`.
+    pub(crate) fn against(&self, metric: &str, reference: &str) -> String {
+        match self.form {
+            Form::Times => format!(" the reference {reference} in {metric}"),
+            Form::Signed | Form::Lower | Form::Higher => format!("{} against {reference}", self.of(metric)),
+        }
+    }
+
+    fn direction(&self) -> &'static str {
+        match self.form {
+            Form::Lower => " lower",
+            Form::Higher => " higher",
+            Form::Signed | Form::Times => "",
+        }
+    }
+}
+
+/// A confidence in per cent: `75%`, `99.8%`.
+fn confidence_words(confidence: f64) -> String {
+    let pct = confidence * 100.0;
+    if pct > 99.0 && pct < 99.95 { format!("{pct:.1}%") } else { format!("{pct:.0}%") }
 }
 
 /// As [`Change::told`], or a dash.
@@ -157,12 +252,12 @@ pub(crate) fn told_or_dash(change: Option<Change>) -> String {
     change.map_or_else(|| UNKNOWN.to_owned(), |change| change.told())
 }
 
-/// A gain in per cent with its sign: `+96 %`, `0 %`, `−17 %`.
+/// A gain in per cent with its sign: `+96%`, `0%`, `−17%`.
 pub(crate) fn signed_per_cent(gain_pct: f64) -> String {
-    format!("{} %", signed(gain_pct))
+    format!("{}%", signed(gain_pct))
 }
 
-/// The interval of a gain in per cent: `−35 to +9 %`.
+/// The interval of a gain in per cent: `−35 to +9%`.
 pub(crate) fn gain_range(low_pct: f64, high_pct: f64) -> String {
     format!("{} to {}", signed(low_pct), signed_per_cent(high_pct))
 }
@@ -190,50 +285,106 @@ mod tests {
     #[test]
     fn signs_are_those_of_the_gain_and_stand_at_both_ends() {
         for (gain, ends, sense, table, sentence) in [
-            (96.0, (91.0, 99.4), Sense::More, "+96 % (+91 to +99 %)", "gains 96 % (+91 to +99 %)"),
-            (-17.0, (-35.0, 9.3), Sense::More, "−17 % (−35 to +9.3 %)", "loses 17 % (−35 to +9.3 %)"),
-            (12.0, (10.0, 14.0), Sense::Time, "+12 % (+10 to +14 %)", "is 12 % lower (gain +10 to +14 %)"),
-            (-3.0, (-4.0, 0.0), Sense::Less, "−3 % (−4 to 0 %)", "is 3 % higher (gain −4 to 0 %)"),
+            (96.0, (91.0, 99.4), Sense::More, "+96% (+91 to +99%)", "+96% (95% CI +91 to +99%)"),
+            (-17.0, (-35.0, 9.3), Sense::More, "−17% (−35 to +9.3%)", "−17% (95% CI −35 to +9.3%)"),
+            (
+                12.0,
+                (10.0, 14.0),
+                Sense::Time,
+                "+12% (+10 to +14%)",
+                "12% lower (95% CI of the gain +10 to +14%)",
+            ),
+            (-3.0, (-4.0, 0.0), Sense::Less, "−3% (−4 to 0%)", "3% higher (95% CI of the gain −4 to 0%)"),
         ] {
             let change = change(gain, Some(ends), sense);
             assert_eq!((change.told().as_str(), change.says().as_str()), (table, sentence));
         }
     }
 
-    /// 0.0461 → 0.244 ms was once told as −439 %, and another latency as −8,164 %.
+    /// 0.0461 → 0.244 ms was once told as −439%, and another latency as −8,164%.
     #[test]
     fn large_changes_are_factors() {
         for (gain, ends, sense, table, sentence) in [
-            (-429.0, Some((-500.0, -390.0)), Sense::Time, "5.29 × slower (4.90 to 6.00 ×)", "is "),
-            (-8_164.0, None, Sense::Time, "82.6 × slower", "is "),
-            (80.0, Some((75.0, 90.0)), Sense::Time, "5.00 × faster (4.00 to 10.0 ×)", "is "),
-            (142.0, Some((136.0, 150.0)), Sense::More, "2.42 × as much (2.36 to 2.50 ×)", "gives "),
-            (-75.0, Some((-80.0, -50.0)), Sense::More, "0.250 × as much (0.200 to 0.500 ×)", "gives "),
-            (-200.0, None, Sense::Less, "3.00 × as much", "is "),
-            (20.0, Some((-30.0, 400.0)), Sense::More, "1.20 × as much (0.700 to 5.00 ×)", "gives "),
-            (100.0, None, Sense::Time, "– × faster", "is "),
+            (
+                -429.0,
+                Some((-500.0, -390.0)),
+                Sense::Time,
+                "5.29 × slower (4.90 to 6.00 ×)",
+                "5.29 times as much (95% CI 4.90 to 6.00)",
+            ),
+            (-8_164.0, None, Sense::Time, "82.6 × slower", "82.6 times as much"),
+            (
+                80.0,
+                Some((75.0, 90.0)),
+                Sense::Time,
+                "5.00 × faster (4.00 to 10.0 ×)",
+                "0.200 times as much (95% CI 0.100 to 0.250)",
+            ),
+            (
+                142.0,
+                Some((136.0, 150.0)),
+                Sense::More,
+                "2.42 × as much (2.36 to 2.50 ×)",
+                "2.42 times as much (95% CI 2.36 to 2.50)",
+            ),
+            (
+                -75.0,
+                Some((-80.0, -50.0)),
+                Sense::More,
+                "0.250 × as much (0.200 to 0.500 ×)",
+                "0.250 times as much (95% CI 0.200 to 0.500)",
+            ),
+            (-200.0, None, Sense::Less, "3.00 × as much", "3.00 times as much"),
+            (
+                20.0,
+                Some((-30.0, 400.0)),
+                Sense::More,
+                "1.20 × as much (0.700 to 5.00 ×)",
+                "1.20 times as much (95% CI 0.700 to 5.00)",
+            ),
+            (100.0, None, Sense::Time, "nothing is left", "0 times as much"),
         ] {
             let change = change(gain, ends, sense);
-            if gain < 100.0 || sense == Sense::More {
-                assert_eq!(change.told(), table);
-                assert_eq!(change.says(), format!("{sentence}{table}"));
-            } else {
-                assert_eq!(change.told(), "nothing is left");
-            }
+            assert_eq!((change.told().as_str(), change.says().as_str()), (table, sentence));
         }
     }
 
-    /// Rounded, a gain of −20.4 % would be at a limit of −20 % and not beyond it.
+    #[test]
+    fn a_sentence_has_the_metric_and_the_reference_behind_the_figure() {
+        let told = |change: &Change| {
+            let parts = change.parts();
+            [parts.figure() + &parts.of("throughput"), parts.figure() + &parts.against("throughput", "SSD")]
+        };
+        assert_eq!(
+            told(&change(29.0, None, Sense::More)),
+            ["+29% throughput", "+29% throughput against SSD"]
+        );
+        assert_eq!(
+            told(&change(12.0, None, Sense::Time)),
+            ["12% lower throughput", "12% lower throughput against SSD"]
+        );
+        assert_eq!(
+            told(&change(142.0, None, Sense::More)),
+            ["2.42 times the reference in throughput", "2.42 times the reference SSD in throughput"]
+        );
+        let listed = change(29.0, Some((23.0, 35.0)), Sense::More).parts().listed();
+        assert_eq!(listed, "+29%, 95% CI +23 to +35%");
+    }
+
+    /// Rounded, a gain of −20.4% would be at a limit of −20% and not beyond it.
     #[test]
     fn beside_a_limit_no_digit_is_lost() {
         let change = change(-20.4, Some((-23.4, 0.51)), Sense::Time);
-        assert_eq!(change.beside_limit(), "−20.4 % (−23.4 to +0.510 %)");
+        assert_eq!(change.beside_limit(), "−20.4% (−23.4 to +0.510%)");
     }
 
     #[test]
     fn a_confidence_that_is_not_the_usual_one_is_told() {
         let few = Change { confidence: Some(0.75), ..change(5.0, Some((1.0, 9.0)), Sense::More) };
-        assert_eq!(few.told(), "+5 % (+1 to +9 %, 75 % interval)");
+        assert_eq!((few.told().as_str(), few.alone().as_str()), ("+5% (+1 to +9%, 75% CI)", "+5%"));
+        assert_eq!(few.says(), "+5% (75% CI +1 to +9%)");
+        let sure = Change { confidence: Some(0.998), ..few };
+        assert_eq!(sure.told(), "+5% (+1 to +9%, 99.8% CI)");
     }
 
     proptest! {
@@ -260,7 +411,7 @@ mod tests {
             }
             let number = |text: &str| text.replace('−', "-").replace(['+', ','], "").parse::<f64>().unwrap();
             if !is_factor {
-                let (head, ends) = told.trim_end_matches(" %)").split_once(" % (").unwrap();
+                let (head, ends) = told.trim_end_matches("%)").split_once("% (").unwrap();
                 let (low, high) = ends.split_once(" to ").unwrap();
                 prop_assert!(number(low) <= number(head) && number(head) <= number(high), "{}", told);
             }

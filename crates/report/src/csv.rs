@@ -24,7 +24,7 @@ struct Line<'a> {
 }
 
 /// Columns of every study, in order. Latencies are in microseconds, rates a second, shares of 0–1; an empty field is
-/// unknown. `_low` and `_high` are the ends of the 95 % interval of this run; a lower one alone has an open upper end.
+/// unknown. `_low` and `_high` are the ends of the 95% interval of this run; a lower one alone has an open upper end.
 const COLUMNS: [(&str, Text); 54] = [
     ("trial", |line| Some(line.trial.number.to_string())),
     ("block", |line| Some(line.trial.block.to_string())),

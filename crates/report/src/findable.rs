@@ -77,40 +77,42 @@ impl Findable {
     /// What it finds, and how many blocks a gain takes, a sentence each. `gave` is how a user says how much trials scatter.
     #[must_use]
     pub fn sentences(&self, wanted: Option<Share>, gave: &str) -> Vec<String> {
-        let noise = format!("{} %", points(self.noise * 100.0));
+        let noise = format!("{}%", points(self.noise * 100.0));
         let noise = match self.noise_is_assumed {
-            true => format!("if trials scatter by {noise} (assumed; {gave} gives yours)"),
-            false => format!("if trials scatter by {noise}"),
+            true => format!(
+                "with a standard deviation of {noise} between trials (assumed; set yours with {gave})"
+            ),
+            false => format!("with a standard deviation of {noise} between trials"),
         };
         let at_most = if self.ends_when_settled { "at most " } else { "" };
         let finds = match self.gain {
             Some(gain) => format!(
-                "{at_most}{} find a gain of {} % in four of five such studies, {noise}",
+                "{at_most}{} detect a gain of {}% with 80% power, {noise}",
                 counted(self.blocks, "block", "blocks"),
                 points(gain * 100.0)
             ),
             None => format!(
-                "{} no gain for certain: a verdict takes at least {} blocks",
+                "{} no gain reliably: a verdict needs at least {} blocks",
                 counted(self.blocks, "block shows", "blocks show"),
                 stats::BLOCKS_MIN
             ),
         };
         let gains = wanted.map_or_else(|| GAINS.to_vec(), |gain| vec![gain.value() * 100.0]);
         let takes = |gain: &f64| match self.blocks_for(gain / 100.0) {
-            Some(blocks) => format!("a gain of {} % takes {blocks}", points(*gain)),
+            Some(blocks) => format!("a gain of {}% needs {blocks}", points(*gain)),
             None if gain / 100.0 <= self.smallest => {
                 format!(
-                    "a gain of {} % is not more than what matters, and is never found for certain",
+                    "a gain of {}% is below the smallest relevant difference, so no study can show it",
                     points(*gain)
                 )
             }
-            None => format!("a gain of {} % takes more than 1,000", points(*gain)),
+            None => format!("a gain of {}% needs more than 1,000", points(*gain)),
         };
         let takes: Vec<String> = gains.iter().map(takes).collect();
         let noise = if self.gain.is_none() { format!(", {noise}") } else { String::new() };
         // How many it takes on average depends on what nobody knows; how many without looks is a measure of it.
-        let of = if self.ends_when_settled { "of blocks that are all measured" } else { "of blocks" };
-        vec![finds, format!("{of}, {}{noise}", takes.join(", "))]
+        let of = if self.ends_when_settled { "blocks without an early end" } else { "blocks" };
+        vec![finds, format!("{of}: {}{noise}", takes.join(", "))]
     }
 }
 
@@ -129,16 +131,16 @@ mod tests {
     #[test]
     fn a_plan_says_what_it_finds() {
         let noise = |text: &str| Some(text.parse::<Share>().unwrap());
-        let one = Findable::of(&design(7, 2), 2, false, noise("5 %")).unwrap();
-        // A study of simulated studies found 10 % in 80 % of them at seven blocks and 5 % noise.
+        let one = Findable::of(&design(7, 2), 2, false, noise("5%")).unwrap();
+        // A study of simulated studies found 10% in 80% of them at seven blocks and 5% noise.
         assert!((0.095..0.108).contains(&one.gain.unwrap()), "{one:?}");
-        let twice = Findable::of(&design(7, 2), 2, true, noise("5 %")).unwrap();
+        let twice = Findable::of(&design(7, 2), 2, true, noise("5%")).unwrap();
         assert!(twice.gain < one.gain);
-        let more = Findable::of(&design(7, 5), 5, false, noise("5 %")).unwrap();
+        let more = Findable::of(&design(7, 5), 5, false, noise("5%")).unwrap();
         assert!(more.gain > one.gain && more.comparisons == 4, "{more:?}");
-        let told = one.sentences(noise("5 %"), "").join("\n");
+        let told = one.sentences(noise("5%"), "").join("\n");
         assert!(
-            told.starts_with("7 blocks find a gain of ") && told.contains("of blocks, a gain of 5 % takes "),
+            told.starts_with("7 blocks detect a gain of ") && told.contains("blocks: a gain of 5% needs "),
             "{told}"
         );
     }
@@ -146,14 +148,14 @@ mod tests {
     #[test]
     fn what_cannot_be_found_is_said() {
         let few = Findable::of(&design(2, 2), 2, false, None).unwrap().sentences(None, "‹noise›").join("\n");
+        assert!(few.contains("2 blocks show no gain reliably: a verdict needs at least 6 blocks"), "{few}");
         assert!(
-            few.contains("2 blocks show no gain for certain: a verdict takes at least 6 blocks"),
+            few.contains("with a standard deviation of 2% between trials (assumed; set yours with ‹noise›)"),
             "{few}"
         );
-        assert!(few.contains("if trials scatter by 2 % (assumed; ‹noise› gives yours)"), "{few}");
         let less = Findable::of(&design(7, 2), 2, false, None).unwrap();
-        let told = less.sentences(Some("2 %".parse().unwrap()), "").join("\n");
-        assert!(told.contains("a gain of 2 % is not more than what matters"), "{told}");
+        let told = less.sentences(Some("2%".parse().unwrap()), "").join("\n");
+        assert!(told.contains("a gain of 2% is below the smallest relevant difference"), "{told}");
         assert_eq!(Findable::of(&design(7, 1), 1, false, None), None, "nothing is compared");
         let repeats = Design { order: Order::Repeats, ..design(7, 2) };
         assert_eq!(Findable::of(&repeats, 2, false, None), None);

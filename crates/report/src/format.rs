@@ -26,6 +26,12 @@ pub(crate) fn whole(value: f64) -> String {
     grouped(value.round() as u64)
 }
 
+/// A text with a capital as its first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// `yes` or `no`.
 pub(crate) fn yes(holds: bool) -> String {
     if holds { "yes" } else { "no" }.to_owned()
@@ -95,7 +101,7 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
 pub(crate) fn per_cent(share: f64) -> String {
     let value = share * 100.0;
     let digits = if value.abs() < 9.95 { 1 } else { 0 };
-    let text = format!("{value:.digits$} %");
+    let text = format!("{value:.digits$}%");
     text.replace('-', "−")
 }
 
@@ -274,14 +280,14 @@ pub(crate) fn small_money(amount: f64) -> String {
 pub(crate) fn pacing(pacing: Loop) -> String {
     match pacing {
         Loop::Closed { think_time_us } if think_time_us > 0.0 => {
-            format!("closed loop with {} to think", latency(think_time_us))
+            format!("closed loop, {} think time", latency(think_time_us))
         }
         Loop::Closed { .. } => "closed loop".to_owned(),
         Loop::Open { rate_per_s, poisson: true } => {
-            format!("open loop, {} a second (Poisson)", figure(rate_per_s))
+            format!("open loop, {}/s (Poisson)", figure(rate_per_s))
         }
         Loop::Open { rate_per_s, poisson: false } => {
-            format!("open loop, {} a second (evenly spaced)", figure(rate_per_s))
+            format!("open loop, {}/s (evenly spaced)", figure(rate_per_s))
         }
     }
 }
@@ -352,8 +358,8 @@ mod tests {
         assert_eq!(time_until(12.3), "12.3 years");
         assert_eq!(time_until(0.5), "183 days");
         assert_eq!(time_until(0.001), "8.77 hours");
-        assert_eq!(per_cent(0.1234), "12 %");
-        assert_eq!(per_cent(-0.0512), "−5.1 %");
+        assert_eq!(per_cent(0.1234), "12%");
+        assert_eq!(per_cent(-0.0512), "−5.1%");
     }
 
     #[test]

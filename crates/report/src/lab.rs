@@ -107,7 +107,7 @@ pub(crate) fn block(report: &Report) -> Option<Block> {
 /// What speaks against taking its figures for those of storage.
 pub(crate) fn verdict(report: &Report) -> Option<Verdict> {
     report.lab.as_ref()?;
-    Some(Verdict::new(Level::Warning, "laboratory", format!("Measured in a laboratory. {MEANING}")))
+    Some(Verdict::new(Level::Warning, "laboratory", format!("measured on lab volumes. {MEANING}")))
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod register;
 mod replicas;
 mod report;
 mod reporting;
+pub mod rules;
 mod script;
 mod search;
 mod seconds;
@@ -87,7 +88,7 @@ pub use history::{
     History, HistoryChange, HistoryOutcome, HistoryRun, HistorySeries, LeftOut, NoHistory, Piece,
     SeriesCourse, Since, SinceVerdict, Spike,
 };
-pub use inspect::{Advice, Inspection, NotRead, Severity};
+pub use inspect::{Advice, Inspection, NotRead, SettingRule, Severity, setting_rules};
 pub use lab::{MEANING as LAB_MEANING, lines as lab_lines, proofs as lab_proofs, volume as lab_volume};
 pub use limit::{Cause, Confirmation, LimitedBy, Observed, Strength};
 pub use machine::{Beside, Machine, Part};
@@ -111,7 +112,7 @@ pub use stats::{Array, ArrayError};
 pub use tables::Tables;
 pub use text_chart::{COLUMNS_LEAST, Letters};
 pub use trial::{Figures, Generator, Trial};
-pub use verdict::{Level, Verdict};
+pub use verdict::{Fact, Level, Verdict};
 pub use workloads::{Worked, rate_text};
 
 #[cfg(test)]

@@ -14,11 +14,10 @@ use crate::trial::{Figures, Trial};
 const ROWS_MOST: usize = 12;
 
 /// What the signs in place of an interval mean.
-const SIGNS: &str = "The intervals cover that trial only; under 30 s they hold in about 9 of 10 trials. –: too few operations lie \
-                     beyond the percentile, or the trial is shorter than eight seconds. A lower end alone: the upper one lies beyond \
-                     all that was measured";
+const SIGNS: &str = "Intervals cover this trial only; below 30 s they hold in about 9 of 10 trials. –: too few operations lie above the \
+                     percentile, or the trial is shorter than 8 s. A single bound: the upper bound exceeds every measured value";
 
-/// The 95 % interval of a percentile of one run, in microseconds.
+/// The 95% interval of a percentile of one run, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PercentileInterval {
     /// Lower end, at most the percentile.
@@ -138,7 +137,7 @@ fn table(trials: &[&Trial], rows_most: usize, percentiles: &Percentiles) -> Opti
         figures.map(|(index, figures)| row(trial, figures, index > 0, percentiles))
     });
     let names: Vec<String> = percentiles.iter().map(Percentile::name).collect();
-    let table = Table::of("Percentiles of each trial with their 95 % intervals of that run", columns, rows)?;
+    let table = Table::of("Percentiles of each trial, with their 95% CI", columns, rows)?;
     // What was asked for is told, also where no run was long enough for it.
     let names = if *percentiles == Percentiles::default() { names } else { Vec::new() };
     Some(table.without_empty_columns(&names.iter().map(String::as_str).collect::<Vec<_>>()))

@@ -110,10 +110,12 @@ fn repeated(report: &Report) -> (Kept, String) {
     let what = if counts.len() > 1 { "a combination" } else { "the only combination" };
     match least {
         0 => (Kept::NotKept, format!("{what} has no complete trial")),
-        1 => (Kept::NotKept, format!("{what} was measured once: an interval is of that measurement alone")),
+        1 => {
+            (Kept::NotKept, format!("{what} was measured once, so its interval covers only that measurement"))
+        }
         few if few < stats::BLOCKS_MIN => (
             Kept::InPart,
-            format!("{what} was measured {few} times; from {} on an interval has 95 %", stats::BLOCKS_MIN),
+            format!("{what} was measured {few} times, and a 95% CI needs {}", stats::BLOCKS_MIN),
         ),
         many => (Kept::Kept, format!("each combination was measured at least {many} times")),
     }
@@ -128,18 +130,15 @@ fn coverage(report: &Report) -> (Kept, String) {
     match order {
         Some(Order::Blocks) => (
             Kept::Kept,
-            format!(
-                "{combinations} combinations were measured, in a random order of their own in each block"
-            ),
+            format!("{combinations} combinations were measured, in a new random order in each block"),
         ),
-        Some(Order::Abba | Order::Given | Order::Repeats) => (
-            Kept::InPart,
-            format!("{combinations} combinations were measured, in an order that is not random"),
-        ),
+        Some(Order::Abba | Order::Given | Order::Repeats) => {
+            (Kept::InPart, format!("{combinations} combinations were measured, in a fixed order"))
+        }
         None => (
             Kept::InPart,
             format!(
-                "{combinations} workloads or settings were measured, one after the other and not compared"
+                "{combinations} workloads or settings were measured one after the other, and not compared"
             ),
         ),
     }
@@ -156,7 +155,7 @@ fn setup(report: &Report) -> (Kept, String) {
     match lacking.as_slice() {
         [] if changed > 0 => (
             Kept::InPart,
-            "the machine had changed when the run was taken up again; both states are recorded".to_owned(),
+            "the machine had changed when the run resumed, and both states are recorded".to_owned(),
         ),
         [] => (
             Kept::Kept,
@@ -172,15 +171,15 @@ fn artifacts(report: &Report) -> (Kept, String) {
         0 => (
             Kept::InPart,
             format!(
-                "the results directory holds all raw data and the input, and prony {} makes the report again from it; whether it is \
-                 published, a run cannot know",
+                "the results directory has the input and all raw data, and prony {} recreates the report from it. A run cannot know \
+                 if it is published",
                 report.tool_version
             ),
         ),
         damaged => (
             Kept::NotKept,
             format!(
-                "the results directory is damaged ({}), so that others cannot check all of it",
+                "the results directory is damaged ({}), so others cannot check all of it",
                 counted(damaged, "finding", "findings")
             ),
         ),
@@ -200,19 +199,18 @@ fn distribution(report: &Report) -> (Kept, String) {
     match (latencies, intervals) {
         _ if all == 0 && confirmed > 0 => (
             Kept::InPart,
-            "the rate is given as a range, from what was confirmed to what was given up, without a confidence".to_owned(),
+            "the rate is a range from the confirmed to the failed rate, without a confidence".to_owned(),
         ),
-        _ if all == 0 => (Kept::NotKept, "nothing was measured to its end".to_owned()),
+        _ if all == 0 => (Kept::NotKept, "no measurement is complete".to_owned()),
         (latencies, intervals) if latencies == all && intervals == all => (
             Kept::Kept,
-            "percentiles of all latencies and an interval of the rate are given of each combination"
-                .to_owned(),
+            "each combination has percentiles of all latencies and an interval of the rate".to_owned(),
         ),
         (0, 0) => (Kept::NotKept, "there are neither percentiles nor intervals".to_owned()),
         (latencies, intervals) => (
             Kept::InPart,
             format!(
-                "of {all} combinations {latencies} have percentiles, and {intervals} an interval of the rate"
+                "{latencies} of {all} combinations have percentiles, {intervals} have an interval of the rate"
             ),
         ),
     }
@@ -228,7 +226,7 @@ fn evaluation(report: &Report) -> (Kept, String) {
         None if blocks < stats::BLOCKS_MIN => (
             Kept::NotKept,
             format!(
-                "{} make no verdict: {} are needed",
+                "{} give no verdict, which needs {}",
                 counted(blocks, "block", "blocks"),
                 stats::BLOCKS_MIN
             ),
@@ -236,7 +234,7 @@ fn evaluation(report: &Report) -> (Kept, String) {
         None => (
             Kept::Kept,
             format!(
-                "{blocks} blocks, paired tests corrected for the number of levels, intervals, and a smallest effect"
+                "{blocks} blocks, paired tests corrected for the number of levels, intervals, and a smallest relevant difference"
             ),
         ),
     }
@@ -246,16 +244,16 @@ fn evaluation(report: &Report) -> (Kept, String) {
 fn units(report: &Report) -> (Kept, String) {
     let unit = report.comparison.as_ref().map(|comparison| comparison.metric.unit);
     let example = unit.filter(|unit| !unit.is_empty());
-    let example = example.map(|unit| format!("; the study is judged in {unit}")).unwrap_or_default();
+    let example = example.map(|unit| format!(", and the study is judged in {unit}")).unwrap_or_default();
     (Kept::Kept, format!("each figure is printed with its unit, or is a share or a count{example}"))
 }
 
 fn cost(report: &Report) -> (Kept, String) {
     let resources = report.trials.iter().any(|trial| trial.generator.cpu_us_per_operation.is_some());
     if report.trials.iter().any(|trial| trial.shown().is_priced(report)) {
-        return (Kept::Kept, "the price list is in the report, with the cost by it".to_owned());
+        return (Kept::Kept, "the report has the price list and the cost".to_owned());
     }
-    let used = if resources { "; times and CPU that were used are in the report" } else { "" };
+    let used = if resources { ". The report has the times and the CPU time used" } else { "" };
     (Kept::NotKept, format!("no price list was given{used}"))
 }
 
@@ -291,9 +289,9 @@ mod tests {
         let (study, single) = (study(7), single());
         check(&study, "P1", Kept::Kept, "at least 7 times");
         check(&single, "P1", Kept::NotKept, "was measured once");
-        check(&study, "P2", Kept::Kept, "2 combinations were measured, in a random order");
+        check(&study, "P2", Kept::Kept, "2 combinations were measured, in a new random order");
         check(&single, "P2", Kept::NotKept, "one workload in one configuration");
-        check(&study, "P5", Kept::Kept, "percentiles of all latencies and an interval");
+        check(&study, "P5", Kept::Kept, "has percentiles of all latencies and an interval");
         check(&study, "P6", Kept::Kept, "7 blocks");
         check(&single, "P6", Kept::DoesNotApply, "nothing is compared");
         check(&study, "P7", Kept::Kept, "the study is judged in I/O/s");
@@ -303,20 +301,20 @@ mod tests {
     #[test]
     fn few_blocks_and_another_order_keep_less() {
         check(&study(3), "P1", Kept::InPart, "was measured 3 times");
-        check(&study(3), "P6", Kept::NotKept, "3 blocks make no verdict");
+        check(&study(3), "P6", Kept::NotKept, "3 blocks give no verdict, which needs 6");
         let mut failed = single();
         failed.trials[0].trial.state = record::State::Failed;
         check(&failed, "P1", Kept::NotKept, "has no complete trial");
-        check(&failed, "P5", Kept::NotKept, "nothing was measured to its end");
+        check(&failed, "P5", Kept::NotKept, "no measurement is complete");
         let mut given = study(7);
         given.manifest.design.as_mut().unwrap().order = Order::Given;
-        check(&given, "P2", Kept::InPart, "not random");
+        check(&given, "P2", Kept::InPart, "in a fixed order");
         given.manifest.design.as_mut().unwrap().order = Order::Repeats;
         check(&given, "P6", Kept::NotKept, "ran after each other");
         let two = fixture::study("two", vec![Made::read("read").trial(1), Made::write("write").trial(2)]);
-        check(&two, "P2", Kept::InPart, "one after the other and not compared");
+        check(&two, "P2", Kept::InPart, "one after the other, and not compared");
         let short = fixture::study("short", vec![Made::read("read").seconds(2).trial(1)]);
-        check(&short, "P5", Kept::InPart, "of 1 combinations 1 have percentiles, and 0 an interval");
+        check(&short, "P5", Kept::InPart, "1 of 1 combinations have percentiles, 0 have an interval");
     }
 
     #[test]
@@ -325,7 +323,7 @@ mod tests {
         study.study_toml = "title = \"read\"".to_owned();
         study.manifest.command = vec!["prony".to_owned(), "disk".to_owned()];
         check(&study, "P3", Kept::Kept, "machine, targets, settings, command");
-        check(&study, "P4", Kept::InPart, "whether it is published");
+        check(&study, "P4", Kept::InPart, "if it is published");
         let mut other = study.clone();
         other.manifest.command.clear();
         check(&other, "P3", Kept::InPart, "the command was not recorded");
@@ -337,7 +335,7 @@ mod tests {
             differs: vec!["host was db-1 and is db-2".to_owned()],
             set_aside: Vec::new(),
         });
-        check(&study, "P3", Kept::InPart, "taken up again");
+        check(&study, "P3", Kept::InPart, "when the run resumed");
         study.damage.push("trial 1: samples.ndjson is missing".to_owned());
         check(&study, "P4", Kept::NotKept, "damaged (one finding)");
     }
@@ -347,7 +345,7 @@ mod tests {
         let mut sold = fixture::study("orders", vec![Sold::at("orders", &[100.0]).trial(1)]);
         check(&sold, "P8", Kept::NotKept, "no price list was given");
         sold.manifest.prices = Some(prices());
-        check(&sold, "P8", Kept::Kept, "the cost by it");
+        check(&sold, "P8", Kept::Kept, "the price list and the cost");
     }
 
     #[test]

@@ -15,10 +15,12 @@ use crate::comparison::{self, Ended, Outcome, StudyComparison, ThresholdResult};
 use crate::configuration::{self, Configuration};
 use crate::disk::{self, steady};
 use crate::faults::{self, Availability};
+use crate::format;
 use crate::historian;
 use crate::inspect::Inspection;
 use crate::limit::{self, Confirmation};
 use crate::orders;
+use crate::page::title;
 use crate::principles::{self, Principle};
 use crate::search::{self, Search};
 use crate::trial::{self, Trial};
@@ -231,13 +233,17 @@ impl Report {
         }
     }
 
-    /// Title, what the user calls the run, and that it is a quick look: `Disk: before (disk=nvme)`.
+    /// Title, the user's name of the run, what was measured, and a remark on quick runs: `Disk "before" (disk=nvme): /data on db7`.
     pub(crate) fn heading(&self) -> String {
-        let parts = [Some(self.title.clone()), self.labels.in_words(), self.quick_words()];
-        parts.into_iter().flatten().collect::<Vec<String>>().join(": ")
+        let name = self.labels.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
+        let tags = self.labels.tags_in_words();
+        let tags = if tags.is_empty() { String::new() } else { format!(" ({tags})") };
+        let place = title::place(self).map(|place| format!(": {place}")).unwrap_or_default();
+        let quick = self.quick_words().map(|quick| format!(". {}", format::capital(&quick)));
+        format!("{}{name}{tags}{place}{}", self.title, quick.unwrap_or_default())
     }
 
-    /// What stands beside the title of a quick look, none of others: what it is worth.
+    /// What a quick run is worth.
     pub(crate) fn quick_words(&self) -> Option<String> {
         let compared = self.comparison.as_ref().filter(|compared| compared.not_compared.is_none());
         let blocks = compared.map_or(0, |compared| compared.blocks.len());
@@ -248,7 +254,7 @@ impl Report {
             1 => " of one block".to_owned(),
             _ => String::new(),
         };
-        self.quick.then(|| format!("a quick look{of_blocks}, no measurement to rely on"))
+        self.quick.then(|| format!("quick run{of_blocks}, indicative only"))
     }
 
     /// Trials of a workload.

@@ -459,7 +459,7 @@ mod tests {
     fn the_confirmed_rate_is_the_highest_with_all_its_confirmations() {
         let found = search(&["p1000+", "p2000-", "p1500+", "c1500+", "c1500+", "c1500+"]);
         assert_eq!((found.stable_at, found.failed_at), (Some(1500.0), Some(2000.0)));
-        assert!(found.failed_because[0].starts_with("pending records grew by"), "{found:?}");
+        assert!(found.failed_because[0].starts_with("the backlog grew by"), "{found:?}");
         assert_eq!((found.unconfirmed_at, found.ended_by), (None, None));
     }
 

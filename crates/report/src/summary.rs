@@ -1,6 +1,6 @@
-//! What a reader is told first: the answer, how far to trust it, what limits it as far as that is known, and what to do next.
+//! The first screen: the results, how far to trust them, the bottleneck as far as it is known, and the next step.
 //!
-//! All of it follows from the verdicts and figures; nothing is judged here a second time.
+//! All of it follows from verdicts and figures. Nothing is judged here a second time.
 
 use record::{Command, Lines, Mention, Parameter, State, shown};
 
@@ -12,87 +12,108 @@ use crate::report::Report;
 use crate::verdict::{Level, Verdict, outcome};
 use crate::workloads::{self, InShort, Shown};
 
-/// Lines of the whole, with the path of the report below it.
-const LINES_MOST: usize = 14;
-/// Columns of it: those of a terminal as it comes.
+/// Lines of the whole. The path of the report stands below them.
+const LINES_MOST: usize = 11;
+/// Columns of it, as many as a terminal has at first.
 const WIDTH_MOST: usize = 80;
-/// Columns of the words that stand before it.
-const LABEL: usize = 9;
-/// Doubts that are told; the rest is counted.
-const REASONS_MOST: usize = 1;
+/// Columns of the labels.
+const LABEL: usize = 15;
+/// Columns by which the labels of results are indented.
+const INDENT: usize = 2;
 
 /// The first screen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
-    /// What was measured, sentences.
-    pub(crate) answers: Vec<String>,
-    /// The first of them that are told in any case, where they are plain words.
+    /// What was measured.
+    pub(crate) answers: Vec<Answer>,
+    /// The first of them, which are printed in any case where they are plain words.
     plain: usize,
-    pub(crate) trust: Trust,
-    /// Why that much and no more.
-    pub(crate) because: Vec<String>,
-    /// The same without what a table has: the first doubt by its name, and in how many trials it is.
-    brief: Vec<String>,
-    /// What set the figures, as far as the record tells.
-    pub(crate) limit: String,
-    limit_in_brief: String,
+    pub(crate) reliability: Reliability,
+    /// The gravest doubt and the number of others, or why the reliability is not high without a doubt.
+    pub(crate) because: Option<String>,
+    /// The same without figures.
+    brief: Option<String>,
+    /// What limited the figures, as far as the record shows.
+    pub(crate) bottleneck: String,
+    bottleneck_in_brief: String,
     /// The worst of what was found of the settings of machine and servers.
     pub(crate) settings: Option<String>,
     pub(crate) next: Option<String>,
 }
 
-/// How far figures can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Trust {
-    /// Repeated, and nothing speaks against them.
-    Good,
-    /// Measured once, or with a doubt on some of them.
-    Fair,
-    /// Not complete, shortened, invalid, or with a doubt on half of them or more.
-    Poor,
+/// One result on the first screen: a label of one or two words, and a clause without a full stop.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// `Commits`; empty where the text says what it is about.
+    pub(crate) label: String,
+    pub(crate) text: String,
+    /// The verdicts that it prints, by their place in the report.
+    pub(crate) verdicts: Vec<usize>,
 }
 
-impl Trust {
+impl Answer {
+    pub(crate) fn labelled(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { label: label.into(), text: text.into(), verdicts: Vec::new() }
+    }
+
+    /// `Commits: 919/s, 1.09 ms each`, where no column of labels is.
+    pub(crate) fn sentence(&self) -> String {
+        let colon = if self.label.is_empty() { "" } else { ": " };
+        format!("{}{colon}{}", self.label, self.text)
+    }
+}
+
+/// How far figures can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reliability {
+    /// Repeated, and no doubt.
+    High,
+    /// Measured once, or with a doubt on some of them.
+    Medium,
+    /// Not complete, shortened, invalid, or with a doubt on half of them or more.
+    Low,
+}
+
+impl Reliability {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Self::Good => "good",
-            Self::Fair => "fair",
-            Self::Poor => "poor",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
         }
     }
 }
 
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
-        let trust = trust(report);
-        let (mut answers, plain) = answers(report, trust);
+        let reliability = reliability(report);
+        let (mut answers, plain) = answers(report, reliability);
         if answers.is_empty() {
             answers = without_figures(report);
         }
-        let because = because(report, trust, &answers);
-        let brief = doubts_in_brief(report, &answers);
-        let limit = limited_by(report);
+        let doubts = unprinted(report, &answers);
+        let bottleneck = bottleneck(report);
         Self {
-            answers,
             plain,
-            trust,
-            because,
-            brief,
-            limit_in_brief: limit::brief(report.trials.iter())
-                .filter(|_| limit::told(report.trials.iter()).is_some_and(|told| told == limit))
-                .unwrap_or_else(|| limit.clone()),
-            limit,
+            reliability,
+            because: because(report, reliability, &doubts),
+            brief: in_brief(report, &doubts),
+            bottleneck_in_brief: limit::brief(report.trials.iter())
+                .filter(|_| limit::told(report.trials.iter()).is_some_and(|told| told == bottleneck))
+                .unwrap_or_else(|| bottleneck.clone()),
+            bottleneck,
             settings: report.inspection.as_ref().and_then(Inspection::in_brief),
-            next: next(report, trust),
+            next: next(report, reliability),
+            answers,
         }
     }
 
     /// So many answers at most, but all that are in plain words, and the rest.
-    pub(crate) fn foremost(&self, most: usize) -> (&[String], &[String]) {
+    pub(crate) fn foremost(&self, most: usize) -> (&[Answer], &[Answer]) {
         self.answers.split_at(most.max(self.plain).min(self.answers.len()))
     }
 
-    /// What to do next where nobody types: commands in words.
+    /// The next step where nobody types: commands in words.
     pub(crate) fn next_in_words(&self) -> Option<String> {
         let words = |parameter: &Parameter<'_>| match &parameter.value {
             Some(value) => format!("{} {value}", parameter.name()),
@@ -109,22 +130,14 @@ impl Summary {
         self.next.as_ref().map(|next| record::spelled(next, spelled).into_owned())
     }
 
-    /// `fair: noisy (2 of 10 trials), and one more warning`.
-    fn trust_in_brief(&self) -> String {
-        match self.brief.as_slice() {
-            [] => self.trust_words(),
-            brief => format!("{}: {}", self.trust.word(), brief.join(", and ")),
-        }
+    /// `low: background CPU load, all 10 trials: 83–98% of all CPUs were busy with other programs (+4 warnings)`.
+    pub(crate) fn reliability_words(&self) -> String {
+        self.reliability_because(self.because.as_ref())
     }
 
-    /// `poor: 8 of 10 trials: 83 % to 98 % of all cores were busy with other work; …`.
-    pub(crate) fn trust_words(&self) -> String {
-        let because = self.because.join("; ");
-        if because.is_empty() {
-            self.trust.word().to_owned()
-        } else {
-            format!("{}: {because}", self.trust.word())
-        }
+    fn reliability_because(&self, because: Option<&String>) -> String {
+        let because = because.map(|because| format!(": {because}")).unwrap_or_default();
+        format!("{}{because}", self.reliability.word())
     }
 }
 
@@ -134,13 +147,15 @@ const HEADLINE: &str = "headline";
 const HEADLINE_LETTERS: usize = 200;
 
 impl Report {
-    /// What a list of runs says of this one: its first answer, how many trials do not count, and how far to trust it.
+    /// One line for a list of runs: the first result, the number of trials that do not count, and the reliability.
     #[must_use]
     pub fn headline(&self) -> Verdict {
         let summary = Summary::of(self);
-        let answer = summary.answers.first().map_or("nothing was measured", String::as_str);
-        let mut headline: String = answer.trim_end_matches('.').chars().take(HEADLINE_LETTERS).collect();
-        if headline.len() < answer.trim_end_matches('.').len() {
+        let answer =
+            summary.answers.first().map_or_else(|| "nothing was measured".to_owned(), Answer::sentence);
+        let answer = answer.trim_end_matches('.');
+        let mut headline: String = answer.chars().take(HEADLINE_LETTERS).collect();
+        if headline.len() < answer.len() {
             headline.push('…');
         }
         let of = |state: State| self.trials.iter().filter(|trial| trial.state == state).count();
@@ -149,55 +164,64 @@ impl Report {
         for (count, word) in states.into_iter().filter(|(count, _)| *count > 0) {
             headline += &format!("; {count} of {run} trials {word}");
         }
-        headline += &format!("; trust {}", summary.trust.word());
+        headline += &format!("; reliability {}", summary.reliability.word());
         Verdict::new(Level::Finding, HEADLINE, headline)
     }
 
-    /// The first screen as text: at most fifteen lines with that of the report's path, on which nothing is cut but the number
-    /// of answers. `spelled` gives a sentence with its commands as they are typed.
+    /// The first screen as text: at most twelve lines with that of the report's path. Nothing is cut but the number of answers.
+    /// `spelled` gives a sentence with its commands as they are typed.
     #[must_use]
     pub fn brief(&self, width: Option<u16>, spelled: impl Fn(&str) -> String) -> Lines {
         let summary = Summary::of(self);
         let width = width.map_or(WIDTH_MOST, usize::from).clamp(40, WIDTH_MOST);
-        let print = |label: &str, text: &str| labelled(label, text, width);
-        let settings = summary.settings.iter().map(|found| format!("{found}; the report says what to do"));
-        let settings = settings.flat_map(|found| print("settings", &found));
-        let next = summary.next.iter().flat_map(|next| print("next", &spelled(next)));
+        let print = |label: &str, text: &str| labelled(label, &spelled(text), width);
+        let answer = |answer: &Answer| print(&format!("{:INDENT$}{}", "", answer.label), &answer.text);
+        let settings = summary.settings.iter().flat_map(|found| print("Settings", found));
+        let next = summary.next.iter().flat_map(|next| print("Next", next));
         let next: Vec<String> = settings.chain(next).collect();
-        let ending =
-            |trust: &str, limit: &str| [print("trust", trust), print("limit", limit), next.clone()].concat();
+        let ending = |reliability: &str, bottleneck: &str| {
+            [print("Reliability", reliability), print("Bottleneck", bottleneck), next.clone()].concat()
+        };
         let mut lines = format::wrapped(&shown(&self.heading()), width);
-        let answers: usize = summary.answers.iter().map(|answer| print("", answer).len()).sum();
+        let needed: usize = summary.answers.iter().map(|one| answer(one).len()).sum();
         let room = |ending: &[String]| LINES_MOST.saturating_sub(lines.len() + ending.len());
-        let mut ended = ending(&summary.trust_words(), &summary.limit);
-        if answers > room(&ended) {
-            // What they leave out stands on the page.
-            ended = ending(&summary.trust_in_brief(), &summary.limit_in_brief);
+        let mut ended = ending(&summary.reliability_words(), &summary.bottleneck);
+        if needed > room(&ended) {
+            // The page has all of it.
+            let brief = summary.brief.as_ref().or(summary.because.as_ref());
+            ended = ending(&summary.reliability_because(brief), &summary.bottleneck_in_brief);
         }
         let room = room(&ended);
-        lines.extend(told(&summary.answers, summary.plain, room, |answer| print("", answer)));
+        let more = |count: usize| {
+            let text = format!("{} in the report", format::counted(count, "more result", "more results"));
+            print("", &text)
+        };
+        lines.extend(fitted(&summary.answers, summary.plain, room, answer, more));
         lines.extend(ended);
         Lines::of(&(lines.join("\n") + "\n"))
     }
 }
 
-/// A text beside its label, or beside nothing, without what would make it two sentences.
+/// A text beside its label. A label that is too long for its column is a part of the text.
 fn labelled(label: &str, text: &str, width: usize) -> Vec<String> {
-    let text = format!("{}.", text.trim_end_matches('.'));
-    let wrapped = format::wrapped(&shown(&text), width - LABEL);
-    let label = |index| if index == 0 { label } else { "" };
+    let is_long = label.chars().count() + INDENT > LABEL;
+    let text = if is_long { format!("{}: {text}", label.trim_start()) } else { text.to_owned() };
+    let wrapped = format::wrapped(&shown(text.trim_end_matches('.')), width - LABEL);
+    let label = |index| if index == 0 && !is_long { label } else { "" };
     wrapped.iter().enumerate().map(|(index, line)| format!("{:<LABEL$}{line}", label(index))).collect()
 }
 
-/// As many answers as there is room for, at least one; the rest is counted. Those after the first `plain` are told and counted where room
-/// is left.
-fn told(answers: &[String], plain: usize, room: usize, print: impl Fn(&str) -> Vec<String>) -> Vec<String> {
-    let printed: Vec<Vec<String>> = answers.iter().map(|answer| print(answer)).collect();
+/// As many answers as there is room for, at least one; the rest is counted. The first `plain` are printed in any case, and the rest is
+/// not counted where there is no room.
+fn fitted<T>(
+    answers: &[T],
+    plain: usize,
+    room: usize,
+    print: impl Fn(&T) -> Vec<String>,
+    more: impl Fn(usize) -> Vec<String>,
+) -> Vec<String> {
+    let printed: Vec<Vec<String>> = answers.iter().map(print).collect();
     let length = |upto: usize| -> usize { printed[..upto].iter().map(Vec::len).sum() };
-    let more = |index: usize| {
-        let more = format::counted(answers.len() - index, "more finding is", "more findings are");
-        print(&format!("{more} in the report"))
-    };
     // The line that counts is one.
     let fits = |upto: usize| length(upto) + usize::from(upto < answers.len()) <= room;
     let upto = (1..=answers.len()).rev().find(|&upto| fits(upto)).unwrap_or(1).min(answers.len());
@@ -206,74 +230,101 @@ fn told(answers: &[String], plain: usize, room: usize, print: impl Fn(&str) -> V
     if upto < plain && length(plain) <= room {
         return printed[..plain].concat();
     }
-    let rest = if upto < answers.len() { more(upto) } else { Vec::new() };
+    let rest = if upto < answers.len() { more(answers.len() - upto) } else { Vec::new() };
     [printed[..upto].concat(), rest].concat()
 }
 
-/// What failed first, then what was found, and how many of them are told in any case. Where a workload says it in plain words, its
-/// findings stay in the tables.
-fn answers(report: &Report, trust: Trust) -> (Vec<String>, usize) {
-    let of = |level: Level| report.verdicts.iter().filter(move |verdict| verdict.level == level);
-    let failures = of(Level::Failure).filter(|verdict| verdict.rule != THRESHOLD);
-    let mut answers: Vec<String> = failures.map(|verdict| verdict.sentence.clone()).collect();
+/// Failures first, then thresholds, then what was found, and how many of them are printed in any case. Where a workload has plain
+/// words, its findings stay in the tables.
+fn answers(report: &Report, reliability: Reliability) -> (Vec<Answer>, usize) {
+    let of =
+        |level: Level| report.verdicts.iter().enumerate().filter(move |(_, verdict)| verdict.level == level);
+    let is_threshold = |verdict: &Verdict| verdict.rule == THRESHOLD;
+    let failures = of(Level::Failure).filter(|(_, verdict)| !is_threshold(verdict));
+    let mut answers: Vec<Answer> = failures.map(|one| whole("Failed", one)).collect();
     let thresholds = thresholds(report);
     let judged = thresholds.len();
     answers.extend(thresholds);
-    let plain: Vec<(&'static dyn Shown, Vec<String>)> = workloads::all()
+    let plain: Vec<(&'static dyn Shown, Vec<Answer>)> = workloads::all()
         .map(|(_, shown)| (shown, shown.answers(report)))
         .filter(|(_, answers)| !answers.is_empty())
         .collect();
-    answers.extend(in_plain_words(report, trust, &plain));
-    let told = if plain.is_empty() { judged } else { answers.len() };
+    answers.extend(in_plain_words(report, reliability, &plain));
+    let in_any_case = if plain.is_empty() { judged } else { answers.len() };
     answers.extend(invalid_figures(report));
-    let is_told = |verdict: &Verdict| {
+    let is_of_plain_words = |verdict: &Verdict| {
         plain.iter().any(|(shown, _)| shown.words().headlines.contains(&verdict.rule.as_str()))
     };
-    let is_rate = |verdict: &Verdict| {
-        workloads::all().any(|(_, shown)| shown.words().headlines.contains(&verdict.rule.as_str()))
-    };
-    let found = of(Level::Finding).filter(|verdict| verdict.rule != THRESHOLD && !is_told(verdict));
-    let (rates, others): (Vec<&Verdict>, Vec<&Verdict>) = found.partition(|verdict| is_rate(verdict));
-    // Beside what is said in plain words, a figure and whose it is are enough.
-    match rates.iter().map(|verdict| figure(verdict)).collect::<Option<Vec<&str>>>() {
-        Some(short) if !plain.is_empty() && !short.is_empty() => answers.push(short.join("; ")),
-        _ => answers.extend(rates.iter().map(|verdict| verdict.sentence.clone())),
+    let found =
+        of(Level::Finding).filter(|(_, verdict)| !is_threshold(verdict) && !is_of_plain_words(verdict));
+    let (rates, others): (Vec<_>, Vec<_>) = found.partition(|(_, verdict)| is_headline(verdict));
+    // Beside plain words, a figure and its owner are enough.
+    let short: Option<Vec<String>> = rates.iter().map(|(_, verdict)| up_to_figure(verdict)).collect();
+    match short {
+        Some(short) if !plain.is_empty() && !short.is_empty() => {
+            let verdicts = rates.iter().map(|(place, _)| *place).collect();
+            answers.push(Answer { verdicts, ..Answer::labelled("Also", short.join("; ")) });
+        }
+        _ => answers.extend(rates.into_iter().map(|one| whole("Result", one))),
     }
-    answers.extend(others.iter().map(|verdict| verdict.sentence.clone()));
-    (answers, told)
+    answers.extend(others.into_iter().map(|one| whole("Result", one)));
+    for later in (1..answers.len()).rev() {
+        if answers[later].label == answers[later - 1].label {
+            answers[later].label.clear();
+        }
+    }
+    (answers, in_any_case)
 }
 
-/// Invalid trials whose figures are told.
+/// Whether a verdict is the main figure of a workload.
+pub(crate) fn is_headline(verdict: &Verdict) -> bool {
+    workloads::all().any(|(_, shown)| shown.words().headlines.contains(&verdict.rule.as_str()))
+}
+
+/// A verdict as an answer.
+fn whole(label: &str, (place, verdict): (usize, &Verdict)) -> Answer {
+    let text = verdict.sentence();
+    Answer { verdicts: vec![place], ..Answer::labelled(label, text.trim_end_matches('.')) }
+}
+
+/// `historian on SQLite: 17,200 records/s`.
+fn up_to_figure(verdict: &Verdict) -> Option<String> {
+    let figure = verdict.fact.figure.as_ref()?;
+    Some(format!("{}{}{figure}", verdict.head(), verdict.fact.before))
+}
+
+/// Invalid trials with a line each.
 const INVALID_MOST: usize = 3;
 
-/// What invalid trials came to, where no valid one has their name: marked, since it does not count.
-fn invalid_figures(report: &Report) -> Vec<String> {
+/// Figures of invalid trials, where no valid trial has their name: marked, since they do not count.
+fn invalid_figures(report: &Report) -> Vec<Answer> {
     let is_known = |name: &str| report.configurations.iter().any(|configuration| configuration.name == name);
     let invalid =
         report.trials.iter().filter(|trial| trial.state == State::Invalid && trial.search.is_none());
-    let told = invalid.filter(|trial| !is_known(&trial.name)).filter_map(|trial| {
+    let printed = invalid.filter(|trial| !is_known(&trial.name)).filter_map(|trial| {
         let rate = outcome::rate_in_words(trial)?;
-        Some(format!("{}: {rate} (invalid, does not count)", trial.name))
+        Some(Answer::labelled("Invalid", format!("{}: {rate} (does not count)", trial.name)))
     });
-    told.take(INVALID_MOST).collect()
+    printed.take(INVALID_MOST).collect()
 }
 
-/// Thresholds with a sentence each; more of them share a sentence for each result.
+/// Thresholds with a line each. More of them share a line for each result.
 const THRESHOLDS_MOST: usize = 3;
 
-/// Every threshold that was asked for, with its result.
-fn thresholds(report: &Report) -> Vec<String> {
+/// Every threshold that was set, with its result.
+fn thresholds(report: &Report) -> Vec<Answer> {
     let all = || report.comparison.iter().flat_map(|compared| &compared.thresholds).chain(&report.thresholds);
     if all().count() <= THRESHOLDS_MOST {
-        let told =
-            |one: &ThresholdResult| format!("Threshold {} {}: {}", one.text, result(one.outcome), one.why);
-        return all().map(told).collect();
+        let one = |one: &ThresholdResult| {
+            Answer::labelled("Threshold", format!("{} {}: {}", one.text, result(one.outcome), one.why))
+        };
+        return all().map(one).collect();
     }
     let of = |outcome: Outcome| {
         let texts: Vec<&str> =
             all().filter(|one| one.outcome == outcome).map(|one| one.text.as_str()).collect();
-        (!texts.is_empty())
-            .then(|| format!("{} thresholds {}: {}", texts.len(), result(outcome), texts.join("; ")))
+        let text = || format!("{} {}: {}", texts.len(), result(outcome), texts.join("; "));
+        (!texts.is_empty()).then(|| Answer::labelled("Thresholds", text()))
     };
     [Outcome::Failed, Outcome::Inconclusive, Outcome::Held].into_iter().filter_map(of).collect()
 }
@@ -286,10 +337,10 @@ fn result(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Where there is no figure that counts: why, as each trial says it, those that were left out too.
-fn without_figures(report: &Report) -> Vec<String> {
-    let ended = report.verdicts.iter().filter(|verdict| verdict.rule == outcome::ENDED_EARLY);
-    let why: Vec<String> = ended.map(|verdict| verdict.sentence.clone()).collect();
+/// Where no figure counts: the reason of each trial, of skipped trials too.
+fn without_figures(report: &Report) -> Vec<Answer> {
+    let ended = report.verdicts.iter().enumerate().filter(|(_, one)| one.rule == outcome::ENDED_EARLY);
+    let why: Vec<Answer> = ended.map(|one| whole("Failed", one)).collect();
     if !why.is_empty() {
         return why;
     }
@@ -298,18 +349,22 @@ fn without_figures(report: &Report) -> Vec<String> {
         let reason = trial.reason.as_deref().map(|reason| reason.trim_end_matches('.'));
         reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
     }
-    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
-    vec![format!("nothing was measured{why}")]
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(". ")) };
+    vec![Answer::labelled("Result", format!("nothing was measured{why}"))]
 }
 
-/// What workloads came to; where several did on one database, a sentence a database. What that means is told at the end.
-fn in_plain_words(report: &Report, trust: Trust, plain: &[(&'static dyn Shown, Vec<String>)]) -> Vec<String> {
-    let mut sentences = Vec::new();
+/// The results of workloads; where several ran on one database, a line for the database. What they mean for the machine follows.
+fn in_plain_words(
+    report: &Report,
+    reliability: Reliability,
+    plain: &[(&'static dyn Shown, Vec<Answer>)],
+) -> Vec<Answer> {
+    let mut answers = Vec::new();
     let mut databases: Vec<(String, Vec<String>)> = Vec::new();
-    for (shown, answers) in plain {
+    for (shown, own) in plain {
         let short = if plain.len() > 1 { shown.in_short(report) } else { Vec::new() };
         if short.is_empty() {
-            sentences.extend_from_slice(answers);
+            answers.extend_from_slice(own);
         }
         for InShort { database, does, with } in short {
             let with = if with.is_empty() { String::new() } else { format!(" ({})", with.join("; ")) };
@@ -320,43 +375,38 @@ fn in_plain_words(report: &Report, trust: Trust, plain: &[(&'static dyn Shown, V
             }
         }
     }
-    let one = |(name, does): &(String, Vec<String>)| format!("{name}: {}", does.join(", "));
-    sentences.extend(databases.iter().map(one));
-    sentences.extend(plain.iter().flat_map(|(shown, _)| shown.bottom_line(report, trust)));
-    sentences
-}
-
-/// `historian on SQLite: 17,200 records/s`.
-fn figure(verdict: &Verdict) -> Option<&str> {
-    let figure = verdict.figure.as_deref()?;
-    let end = verdict.sentence.find(figure)? + figure.len();
-    Some(&verdict.sentence[..end])
+    answers.extend(databases.into_iter().map(|(name, does)| Answer::labelled(name, does.join(", "))));
+    answers.extend(plain.iter().flat_map(|(shown, _)| shown.bottom_line(report, reliability)));
+    answers
 }
 
 /// What speaks against the figures. A threshold that failed is a result, and no reason to distrust it.
-fn doubts(report: &Report) -> Vec<&Verdict> {
-    let is_doubt = |verdict: &&Verdict| {
-        matches!(verdict.level, Level::Failure | Level::Warning) && verdict.rule != THRESHOLD
-    };
-    report.verdicts.iter().filter(is_doubt).collect()
+fn is_doubt(verdict: &Verdict) -> bool {
+    matches!(verdict.level, Level::Failure | Level::Warning) && verdict.rule != THRESHOLD
 }
 
-/// The doubts that no answer says.
-fn untold<'a>(report: &'a Report, answers: &[String]) -> Vec<&'a Verdict> {
-    let is_told = |doubt: &&Verdict| answers.iter().any(|answer| gist(answer) == gist(&doubt.sentence));
-    let mut doubts: Vec<&Verdict> = doubts(report).into_iter().filter(|doubt| !is_told(doubt)).collect();
-    // That figures do not count is graver than what else is wrong with them.
+/// The doubts that no answer prints, the gravest first.
+fn unprinted<'a>(report: &'a Report, answers: &[Answer]) -> Vec<&'a Verdict> {
+    let is_printed = |place: usize| answers.iter().any(|answer| answer.verdicts.contains(&place));
+    let mut doubts: Vec<&Verdict> = report
+        .verdicts
+        .iter()
+        .enumerate()
+        .filter(|(place, verdict)| is_doubt(verdict) && !is_printed(*place))
+        .map(|(_, verdict)| verdict)
+        .collect();
+    // That figures do not count is graver than anything else about them.
     doubts.sort_by_key(|doubt| (doubt.level, doubt.rule != outcome::ENDED_EARLY));
     doubts
 }
 
-/// Trials that were begun.
+/// Trials that were started.
 fn trials_run(report: &Report) -> usize {
     report.trials.iter().filter(|trial| trial.has_run()).count()
 }
 
-fn trust(report: &Report) -> Trust {
-    let doubts = doubts(report);
+fn reliability(report: &Report) -> Reliability {
+    let doubts: Vec<&Verdict> = report.verdicts.iter().filter(|verdict| is_doubt(verdict)).collect();
     let run = trials_run(report);
     let wide = |doubt: &&Verdict| doubt.trials.len() * 2 >= run.max(1);
     let broken = report.state != State::Complete
@@ -364,9 +414,9 @@ fn trust(report: &Report) -> Trust {
         || doubts.iter().any(|doubt| doubt.level == Level::Failure)
         || report.trials.iter().any(|trial| matches!(trial.state, State::Failed | State::Invalid));
     match doubts.is_empty() {
-        _ if was_nothing_measured(report) || broken || doubts.iter().any(wide) => Trust::Poor,
-        true if !is_measured_once(report) => Trust::Good,
-        _ => Trust::Fair,
+        _ if was_nothing_measured(report) || broken || doubts.iter().any(wide) => Reliability::Low,
+        true if !is_measured_once(report) => Reliability::High,
+        _ => Reliability::Medium,
     }
 }
 
@@ -379,42 +429,74 @@ fn is_measured_once(report: &Report) -> bool {
         && report.configurations.iter().any(|configuration| configuration.trials.len() == 1)
 }
 
-/// Why figures can be trusted that far and no further: whole sentences, of doubts those that no answer says.
-fn because(report: &Report, trust: Trust, answers: &[String]) -> Vec<String> {
+/// Why figures can be trusted that far and no further.
+fn because(report: &Report, reliability: Reliability, doubts: &[&Verdict]) -> Option<String> {
     if was_nothing_measured(report) {
-        return vec!["nothing was measured, and each trial says why it was left out".to_owned()];
+        return Some("nothing was measured".to_owned());
     }
-    let doubts = untold(report, answers);
-    let mut because: Vec<String> =
-        doubts.iter().take(REASONS_MOST).map(|doubt| gist(&doubt.sentence)).collect();
-    if report.quick && !report.searches.is_empty() {
-        // Of other runs it is the first doubt.
-        because.insert(0, "a quick look, whose times are shortened".to_owned());
+    // A search has a doubt of its own for its short steps.
+    let quick = (report.quick && !report.searches.is_empty()).then(|| QUICK.to_owned());
+    let first = quick.or_else(|| doubts.first().map(|doubt| doubt_in_words(doubt, report)));
+    if let Some(first) = first {
+        return Some(format!("{first}{}", more_warnings(doubts.len().saturating_sub(1))));
     }
-    let more = doubts.len().saturating_sub(REASONS_MOST);
-    because.extend((more > 0).then(|| more_warnings(more)));
-    if because.is_empty() {
-        because.extend(match trust {
-            Trust::Good => None,
-            Trust::Fair if is_measured_once(report) => {
-                Some("measured once, so that it is not known how far runs differ".to_owned())
-            }
-            Trust::Fair | Trust::Poor => Some(what_broke(report)),
-        });
+    match reliability {
+        Reliability::High => None,
+        Reliability::Medium if is_measured_once(report) => {
+            Some("measured once, so the spread between runs is unknown".to_owned())
+        }
+        Reliability::Medium | Reliability::Low => Some(what_broke(report)),
     }
-    because
+}
+
+/// Why a quick run is not reliable.
+const QUICK: &str = "quick run with shortened times";
+
+/// `background CPU load, all 10 trials: 83–98% of all CPUs were busy with other programs`.
+fn doubt_in_words(doubt: &Verdict, report: &Report) -> String {
+    let fact = doubt.fact.text();
+    format!("{}: {}", doubt_in_brief(doubt, report), fact.trim_end_matches('.'))
+}
+
+/// `background CPU load, all 10 trials`.
+fn doubt_in_brief(doubt: &Verdict, report: &Report) -> String {
+    let name = small(&doubt.name().unwrap_or_default());
+    match (doubt.trials.len(), trials_run(report)) {
+        (0, _) | (1, 1) => name,
+        (of, all) if of == all => format!("{name}, all {all} trials"),
+        (1, _) => match &doubt.subject {
+            Some(subject) => format!("{name}, {subject}"),
+            None => name,
+        },
+        (of, all) => format!("{name}, {of} of {all} trials"),
+    }
+}
+
+/// A name within a sentence: `Background CPU load` with a small letter, `CPU limit` as it is.
+pub(crate) fn small(name: &str) -> String {
+    let mut letters = name.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(name.chars().skip(1)).collect()
+        }
+        _ => name.to_owned(),
+    }
 }
 
 fn more_warnings(more: usize) -> String {
-    if more == 1 { "one more warning".to_owned() } else { format!("{more} more warnings") }
+    match more {
+        0 => String::new(),
+        1 => " (+1 warning)".to_owned(),
+        more => format!(" (+{more} warnings)"),
+    }
 }
 
-/// What makes a run poor whose doubts are its answers.
+/// Why the reliability of a run is low whose doubts are its answers.
 fn what_broke(report: &Report) -> String {
     let run = trials_run(report);
     let of = |state: State| report.trials.iter().filter(|trial| trial.state == state).count();
     match (of(State::Failed), of(State::Invalid)) {
-        (0, 0) if report.state != State::Complete => "the run did not come to its end".to_owned(),
+        (0, 0) if report.state != State::Complete => "the run stopped before its end".to_owned(),
         (0, 0) => "see above".to_owned(),
         (0, 1) => format!("1 of {run} trials is invalid"),
         (0, invalid) => format!("{invalid} of {run} trials are invalid"),
@@ -422,46 +504,14 @@ fn what_broke(report: &Report) -> String {
     }
 }
 
-/// The first doubt in as few words as there are, and how many more there are; nothing where the first is graver than a doubt.
-fn doubts_in_brief(report: &Report, answers: &[String]) -> Vec<String> {
-    let doubts = untold(report, answers);
-    let Some(first) = doubts.first().filter(|first| first.level == Level::Warning) else { return Vec::new() };
-    let gist = gist(&first.sentence);
-    let measured = trials_run(report);
-    let named = match (gist.split_once(": "), first.trials.len()) {
-        _ if report.quick => "a quick look".to_owned(),
-        // Of what is no trial's, what it is of says too little.
-        (_, 0) | (None, _) => gist.splitn(3, ": ").take(2).collect::<Vec<_>>().join(": "),
-        (Some((_, rest)), of) if of == measured => format!("{} (all {of} trials)", head(rest)),
-        (Some((_, rest)), of) => format!("{} ({of} of {measured} trials)", head(rest)),
-    };
-    let more = doubts.len() - 1;
-    let more = (more > 0).then(|| more_warnings(more));
-    std::iter::once(named).chain(more).collect()
+/// The first doubt by its name, and how many more there are; none where the first is graver than a warning.
+fn in_brief(report: &Report, doubts: &[&Verdict]) -> Option<String> {
+    let first = doubts.first().filter(|first| first.level == Level::Warning)?;
+    let named = if report.quick { QUICK.to_owned() } else { doubt_in_brief(first, report) };
+    Some(format!("{named}{}", more_warnings(doubts.len() - 1)))
 }
 
-/// What is said before it is explained.
-fn head(gist: &str) -> &str {
-    gist.split(": ").next().unwrap_or(gist)
-}
-
-/// A sentence without what explains it: until its first semicolon, and without what stands in brackets.
-fn gist(sentence: &str) -> String {
-    let head = sentence.split("; ").next().unwrap_or(sentence);
-    let mut depth = 0usize;
-    let mut gist = String::with_capacity(head.len());
-    for letter in head.chars() {
-        match letter {
-            '(' => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            _ if depth == 0 => gist.push(letter),
-            _ => {}
-        }
-    }
-    gist.replace(" ,", ",").replace(" :", ":").replace("  ", " ").trim().to_owned()
-}
-
-fn limited_by(report: &Report) -> String {
+fn bottleneck(report: &Report) -> String {
     let limits = || workloads::all().map(|(_, shown)| shown.limits());
     let is_generator = |verdict: &&Verdict| {
         let rule = verdict.rule.as_str();
@@ -470,63 +520,65 @@ fn limited_by(report: &Report) -> String {
                 .any(|of| rule == of.busy_rule || of.alone.as_ref().is_some_and(|alone| rule == alone.rule))
     };
     if let Some(verdict) = report.verdicts.iter().find(is_generator) {
-        return format!("the load generator: {}", gist(&verdict.sentence));
+        return format!("likely: the load generator, {}", verdict.fact.text());
     }
-    // What was due and not sent waited behind those that waited for a lock.
+    // Operations that were due and not sent waited behind those that waited for a lock.
     if report.verdicts.iter().any(|verdict| verdict.rule == limit::BLOCKED)
-        && let Some(told) = limit::told(report.trials.iter())
+        && let Some(known) = limit::told(report.trials.iter())
     {
-        return told;
+        return known;
     }
     if let Some(background) = limit::background(report.trials.iter()) {
         return background;
     }
     let behind = report.trials.iter().find_map(|trial| {
         let rate = trial.offered_rate.filter(|rate| !rate.held && rate.was_behind())?;
-        Some(format!("the target: {}", (trial.shown().words().all_in_flight)(rate.slots)))
+        Some(format!("likely: the target, {}", (trial.shown().words().all_in_flight)(rate.slots)))
     });
     let failed = report.searches.iter().find_map(|search| search.failed_because.first());
-    if let Some(known) = behind.or_else(|| failed.map(|why| format!("what failed above the rate: {why}"))) {
+    if let Some(known) =
+        behind.or_else(|| failed.map(|why| format!("likely: above the sustained rate, {why}")))
+    {
         return known;
     }
     if !report.limits.is_empty() {
         let says: Vec<&str> = report.limits.iter().map(|limit| limit.says.as_str()).collect();
         return says.join("; ");
     }
-    if let Some(told) = limit::told(report.trials.iter()) {
-        return told;
+    if let Some(known) = limit::told(report.trials.iter()) {
+        return known;
     }
     let busy = report.trials.iter().filter_map(|trial| trial.machine.busy_share).reduce(f64::max);
     match busy {
-        None => "not known: what the machine did meanwhile was not read".to_owned(),
-        Some(most) => format!(
-            "not known: no device, lock or processor was seen at its end; of all cores {} were busy at most",
-            format::per_cent(most)
-        ),
+        None => "unknown: the load of the machine was not recorded".to_owned(),
+        Some(most) => {
+            let most = format::per_cent(most);
+            format!("unknown: no device, lock or CPU was saturated (CPU use peaked at {most})")
+        }
     }
 }
 
-/// What the first doubt asks for; without one, what the workload answers next.
-fn next(report: &Report, trust: Trust) -> Option<String> {
+/// The action of the first doubt; without one, what the workload proposes.
+fn next(report: &Report, reliability: Reliability) -> Option<String> {
     if report.state != State::Complete {
         return None;
     }
     if report.quick {
-        return Some("measure in full, without what makes it a quick look".to_owned());
+        return Some("run it again without the quick mode".to_owned());
     }
     let warnings = report.verdicts.iter().filter(|verdict| verdict.level == Level::Warning);
-    let remedy = warnings.filter_map(|warning| warning.remedy.clone()).next();
+    let action = warnings.filter_map(|warning| warning.action.clone()).next();
     let ask = || {
         let of = workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some());
         of.filter_map(|(_, shown)| shown.next(report)).next()
     };
-    match (remedy, trust) {
-        (Some(remedy), _) => Some(remedy),
+    match (action, reliability) {
+        (Some(action), _) => Some(action),
         (None, _) if report.comparison.is_some() => None,
-        (None, Trust::Fair) => Some(ask().unwrap_or_else(|| {
-            format!("repeat it, and see with {} how far runs differ", Command::new("compare"))
-        })),
-        (None, Trust::Good | Trust::Poor) => ask(),
+        (None, Reliability::Medium) => Some(
+            ask().unwrap_or_else(|| format!("repeat it, and compare both runs: {}", Command::new("compare"))),
+        ),
+        (None, Reliability::High | Reliability::Low) => ask(),
     }
 }
 

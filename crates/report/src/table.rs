@@ -49,7 +49,7 @@ impl Row {
 }
 
 /// The head of intervals, without which a figure says little: their column is left out last.
-pub(crate) const INTERVAL: &str = "95 %";
+pub(crate) const INTERVAL: &str = "95% CI";
 
 /// Heads that do not explain themselves.
 const EXPLAINED: [&str; 5] = ["MB/s", INTERVAL, "in flight", "CPU µs", "all CPU µs"];

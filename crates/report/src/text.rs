@@ -58,7 +58,7 @@ impl Report {
         let many = self.comparison.is_some() && self.trials.len() > TRIALS_MOST;
         many.then(|| {
             format!(
-                "The figures of the {} trials by themselves are in the page and in the CSV file.",
+                "The page and the CSV file have the figures of each of the {} trials.",
                 format::grouped(self.trials.len() as u64)
             )
         })
@@ -97,7 +97,7 @@ pub(crate) fn verdicts(verdicts: &[Verdict], width: usize) -> String {
     let mut lines = Vec::new();
     for verdict in verdicts {
         let mark = format!("{:<8}", verdict.level.word());
-        let sentence = format!("{}.", verdict.sentence.trim_end_matches('.'));
+        let sentence = verdict.with_id();
         for (index, line) in format::wrapped(&sentence, width.saturating_sub(9)).into_iter().enumerate() {
             lines.push(if index == 0 { format!("{mark} {line}") } else { format!("         {line}") });
         }
@@ -125,7 +125,7 @@ pub(crate) fn grid(table: &Table, width: usize) -> String {
     let mut lines = lines_of(table, &columns, &widths(table, &columns, width));
     if !left_out.is_empty() {
         left_out.reverse();
-        let note = format!("({} left out for want of width)", left_out.join(", "));
+        let note = format!("({} omitted: too narrow)", left_out.join(", "));
         lines.extend(format::wrapped(&note, width));
     }
     lines.join("\n")
@@ -244,7 +244,7 @@ mod tests {
             let is_left_out = |head: &str| !text.lines().next().unwrap().contains(head);
             assert!(is_left_out("p99.9") || !is_left_out("max"), "{width}:\n{text}");
         }
-        assert!(grid(&table(), 24).contains("(95 %, max, p99.9 left"), "{}", grid(&table(), 24));
-        assert!(!grid(&table(), usize::MAX).contains("left out"));
+        assert!(grid(&table(), 24).contains("(95% CI, max, p99.9"), "{}", grid(&table(), 24));
+        assert!(!grid(&table(), usize::MAX).contains("omitted"));
     }
 }

@@ -74,7 +74,7 @@ impl Report {
         let mut lines = charts.into_iter().take(TRIALS_MOST).collect::<Vec<_>>().join(&String::new());
         if more > 0 {
             let more = format::counted(more, "more trial is", "more trials are");
-            lines.extend([String::new(), format!("{more} drawn in the page.")]);
+            lines.extend([String::new(), format!("{more} in the page.")]);
         }
         (!lines.is_empty()).then(|| Lines::of(&format!("\n{}\n", lines.join("\n"))))
     }
@@ -98,7 +98,7 @@ fn chart(report: &Report, trial: &Trial, columns: usize, letters: Letters) -> Op
             lines.push("99th percentile of the latency".to_owned());
             lines.extend(panel);
         }
-        None => lines.push("No second has operations enough for a 99th percentile of its own.".to_owned()),
+        None => lines.push("No second has enough operations for a 99th percentile.".to_owned()),
     }
     let (marks, legend) = course.marks();
     if !legend.is_empty() {

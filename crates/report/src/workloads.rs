@@ -26,7 +26,7 @@ use crate::report::Report;
 use crate::reporting::{OfReporting, Reporting};
 use crate::script::{OfScript, Script};
 use crate::section::Section;
-use crate::summary::Trust;
+use crate::summary::{Answer, Reliability};
 use crate::tables::{OfTables, Tables};
 use crate::trial::{Figures, Generator, Trial};
 use crate::unit::Unit;
@@ -200,8 +200,8 @@ pub(crate) trait Shown: Sync {
     /// What speaks against it.
     fn doubts(&self, report: &Report) -> Vec<Verdict>;
 
-    /// What it came to in words for everybody, instead of its headlines; none where these say it best.
-    fn answers(&self, _: &Report) -> Vec<String> {
+    /// Its result in plain words, instead of its headlines; none where the headlines say it best.
+    fn answers(&self, _: &Report) -> Vec<Answer> {
         Vec::new()
     }
 
@@ -216,7 +216,7 @@ pub(crate) trait Shown: Sync {
     }
 
     /// What its answers say of the machine, as far as they can be trusted; told once all workloads have answered.
-    fn bottom_line(&self, _: &Report, _: Trust) -> Vec<String> {
+    fn bottom_line(&self, _: &Report, _: Reliability) -> Vec<Answer> {
         Vec::new()
     }
 

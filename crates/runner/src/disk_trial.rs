@@ -99,7 +99,7 @@ mod tests {
         let mut busy = late;
         busy.add(&Interval { generator_busiest_share: 1.8, ..interval(Phase::Measure, None) });
         let told = invalid_because(&busy, &behind, None).unwrap();
-        assert!(told.contains("95 % of a core") && told.contains("600 operations"), "{told}");
+        assert!(told.contains("95% of a CPU") && told.contains("600 operations"), "{told}");
     }
 
     #[test]

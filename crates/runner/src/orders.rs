@@ -240,7 +240,7 @@ mod tests {
             ..fine()
         };
         let told = invalid_because(&outcome(vec![away]), &[], &measured(9, 0.9), true).unwrap();
-        for part in ["2 clients stopped before the end: client 3", "for 1.5 s", "client-limited", "90 %"] {
+        for part in ["2 clients stopped before the end: client 3", "for 1.5 s", "client-limited", "90%"] {
             assert!(told.contains(part), "{part} in {told}");
         }
         let unlocked = TargetOutcome { lock_lost: true, ..fine() };

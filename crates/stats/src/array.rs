@@ -42,8 +42,8 @@ impl Array {
 /// A text that is no array of disks: what was given, what is wrong with it, and what may be given.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{given:?}: {wrong}; write <disks> x <kind> [raid0|raid1|raid10|raid5|raid6], as in \"100 x sas10k raid10\"; \
-     kinds are {}",
+    "invalid disk array {given:?}: {wrong}. Use <disks> x <kind> [raid0|raid1|raid10|raid5|raid6], for example \
+     \"100 x sas10k raid10\". Kinds: {}",
     kinds()
 )]
 pub struct ArrayError {
@@ -53,15 +53,15 @@ pub struct ArrayError {
 
 #[derive(Debug, thiserror::Error)]
 enum Wrong {
-    #[error("not an array of disks")]
+    #[error("unknown format")]
     Form,
-    #[error("{0} is not a number of disks from 1 to {max}", max = u32::MAX)]
+    #[error("the number of disks must be 1 to {max}, not {0}", max = u32::MAX)]
     Disks(String),
-    #[error("{0:?} is not a known kind of disk")]
+    #[error("unknown kind of disk {0:?}")]
     Kind(String),
-    #[error("{0:?} is not a known RAID level")]
+    #[error("unknown RAID level {0:?}")]
     Level(String),
-    #[error("{raid} needs {needed} disks and has {disks}")]
+    #[error("{raid} needs {needed} disks, not {disks}")]
     TooFewOrOdd { raid: &'static str, needed: &'static str, disks: u32 },
 }
 
@@ -275,31 +275,31 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong_and_what_may_be_given() {
         let cases = [
-            ("", r#""": not an array of disks"#),
-            ("sas10k", r#""sas10k": not an array of disks"#),
-            ("-4 x sas10k", r#""-4 x sas10k": not an array of disks"#),
-            ("4 x", r#""4 x": not an array of disks"#),
-            ("4 x sas10k raid5 spare", r#""4 x sas10k raid5 spare": not an array of disks"#),
-            ("0 x sas10k", r#""0 x sas10k": 0 is not a number of disks from 1 to 4294967295"#),
+            ("", r#""": unknown format"#),
+            ("sas10k", r#""sas10k": unknown format"#),
+            ("-4 x sas10k", r#""-4 x sas10k": unknown format"#),
+            ("4 x", r#""4 x": unknown format"#),
+            ("4 x sas10k raid5 spare", r#""4 x sas10k raid5 spare": unknown format"#),
+            ("0 x sas10k", r#""0 x sas10k": the number of disks must be 1 to 4294967295, not 0"#),
             (
                 "99999999999 x nvme",
-                r#""99999999999 x nvme": 99999999999 is not a number of disks from 1 to 4294967295"#,
+                r#""99999999999 x nvme": the number of disks must be 1 to 4294967295, not 99999999999"#,
             ),
-            ("4 x SAS12k", r#""4 x SAS12k": "sas12k" is not a known kind of disk"#),
-            ("4 x sas10k raid7", r#""4 x sas10k raid7": "raid7" is not a known RAID level"#),
-            ("1 x nvme raid1", r#""1 x nvme raid1": raid1 needs at least 2 disks and has 1"#),
-            ("5 x nvme 1+0", r#""5 x nvme 1+0": raid10 needs an even number of at least 4 disks and has 5"#),
+            ("4 x SAS12k", r#""4 x SAS12k": unknown kind of disk "sas12k""#),
+            ("4 x sas10k raid7", r#""4 x sas10k raid7": unknown RAID level "raid7""#),
+            ("1 x nvme raid1", r#""1 x nvme raid1": raid1 needs at least 2 disks, not 1"#),
+            ("5 x nvme 1+0", r#""5 x nvme 1+0": raid10 needs an even number of at least 4 disks, not 5"#),
             (
                 "2 x nvme raid10",
-                r#""2 x nvme raid10": raid10 needs an even number of at least 4 disks and has 2"#,
+                r#""2 x nvme raid10": raid10 needs an even number of at least 4 disks, not 2"#,
             ),
-            ("2 x nvme raid5", r#""2 x nvme raid5": raid5 needs at least 3 disks and has 2"#),
-            ("3 x nvme raid6", r#""3 x nvme raid6": raid6 needs at least 4 disks and has 3"#),
+            ("2 x nvme raid5", r#""2 x nvme raid5": raid5 needs at least 3 disks, not 2"#),
+            ("3 x nvme raid6", r#""3 x nvme raid6": raid6 needs at least 4 disks, not 3"#),
         ];
-        let remedy = "; write <disks> x <kind> [raid0|raid1|raid10|raid5|raid6], as in \"100 x sas10k raid10\"; \
-                      kinds are sata5400, sata7200, sas7200 (or nl-sas), sas10k, sas15k, ssd-sata, nvme";
+        let remedy = ". Use <disks> x <kind> [raid0|raid1|raid10|raid5|raid6], for example \"100 x sas10k raid10\". \
+                      Kinds: sata5400, sata7200, sas7200 (or nl-sas), sas10k, sas15k, ssd-sata, nvme";
         for (text, wrong) in cases {
-            assert_eq!(text.parse::<Array>().unwrap_err().to_string(), format!("{wrong}{remedy}"));
+            assert_eq!(text.parse::<Array>().unwrap_err().to_string(), format!("invalid disk array {wrong}{remedy}"));
         }
     }
 

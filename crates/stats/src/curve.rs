@@ -34,7 +34,7 @@ pub(crate) const RESOLUTION: f64 = 1e-6;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoCurve {
     /// A level or value without a logarithm.
-    #[error("can be looked for: level {level} with value {value} is not a pair of positive numbers")]
+    #[error("level {level} has value {value}, but both must be positive numbers")]
     UnusableValues {
         /// The level.
         level: f64,
@@ -43,7 +43,7 @@ pub enum NoCurve {
     },
     /// Too few different levels for so few blocks.
     #[error(
-        "can be claimed from {} in {}; {LEVELS_MIN} levels in two blocks, or {LEVELS_MIN_OF_ONE_BLOCK} in one, would do",
+        "too few levels: {} in {} (required: {LEVELS_MIN} levels in two blocks, or {LEVELS_MIN_OF_ONE_BLOCK} in one)",
         counted(*levels, "level"), counted(*blocks, "block")
     )]
     TooFewLevels {

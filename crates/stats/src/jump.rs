@@ -39,23 +39,23 @@ impl Jump {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoJump {
     /// Nothing to look at.
-    #[error("no jump {0}")]
+    #[error("no jump: {0}")]
     NoCurve(NoCurve),
     /// A straight line in log–log is as good.
-    #[error("no jump: noise alone would make one as large in {:.1} % of cases, and at most {:.1} % is allowed",
+    #[error("no jump: noise alone makes a jump as large in {:.1}% of cases (limit {:.1}%)",
         chance * 100.0, CHANCE_MAX * 100.0)]
     NoStep {
         /// Probability that noise about a straight line jumps as far.
         chance: f64,
     },
     /// A line that bends once or gradually is as good.
-    #[error("no jump: a bend describes the curve as well")]
+    #[error("no jump: a bend fits the curve equally well")]
     Bends {
         /// By how much the Bayesian information criterion is better than that of the bend.
         bic_gain: f64,
     },
     /// Too small to matter, or not the largest change between two levels.
-    #[error("no jump: the change of {:+.1} % is small, or not the largest", change * 100.0)]
+    #[error("no jump: the change of {:+.1}% is too small, or another one is larger", change * 100.0)]
     Slight {
         /// The change, as a share.
         change: f64,
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn what_is_too_small_to_matter_is_no_jump() {
         let refused = found(&MEMORY, |gb| if gb < 28.0 { 100.0 } else { 99.0 }, 0.0, 1).unwrap_err();
-        assert_eq!(refused.to_string(), "no jump: the change of -1.0 % is small, or not the largest");
+        assert_eq!(refused.to_string(), "no jump: the change of -1.0% is too small, or another one is larger");
     }
 
     proptest! {

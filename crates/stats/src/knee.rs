@@ -92,30 +92,30 @@ fn doubling(slope: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoKnee {
     /// Nothing to look at.
-    #[error("no knee {0}")]
+    #[error("no knee: {0}")]
     NoCurve(NoCurve),
     /// A straight line in log–log is as good.
-    #[error("no knee: noise alone would bend a straight line as far in {:.1} % of cases, and at most {:.1} % is allowed",
+    #[error("no knee: noise alone bends a straight line as far in {:.1}% of cases (limit {:.1}%)",
         chance * 100.0, CHANCE_MAX * 100.0)]
     NoBend {
         /// Probability that noise bends a straight line as far.
         chance: f64,
     },
     /// A curve without a place of its own is as good.
-    #[error("no knee: the curve bends gradually, in no place clearly more than in others")]
+    #[error("no knee: the curve bends gradually, and nowhere clearly more than elsewhere")]
     Gradual {
         /// By how much the Bayesian information criterion is better than that of a smooth curve.
         bic_gain: f64,
     },
     /// A jump is as good.
-    #[error("no knee: a jump between two levels describes the curve as well; levels between would tell")]
+    #[error("no knee: a jump between two levels fits the curve equally well. Measure levels between them")]
     Jump {
         /// By how much the Bayesian information criterion is better than that of a jump.
         bic_gain: f64,
     },
     /// The bend is real but slight.
     #[error(
-        "no knee: the curve bends slightly, from {:+.1} % to {:+.1} % for a doubling",
+        "no knee: the bend is too slight, from {:+.1}% to {:+.1}% per doubling",
         doubling(*below) * 100.0, doubling(*above) * 100.0
     )]
     Slight {

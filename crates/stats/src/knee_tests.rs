@@ -60,7 +60,7 @@ fn the_knee_of_the_classifier_study_is_found_from_its_seven_levels() {
     let [below, above] = knee.by_doubling();
     assert!((-0.55..-0.45).contains(&below) && above.abs() < 0.05, "{knee:?}");
     let sentence =
-        "no knee can be claimed from 7 levels in one block; 6 levels in two blocks, or 8 in one, would do";
+        "no knee: too few levels: 7 levels in one block (required: 6 levels in two blocks, or 8 in one)";
     assert_eq!(found(&measured(&CLASSIFIER, 1, seconds, 0.05, 3)).unwrap_err().to_string(), sentence);
 }
 
@@ -131,7 +131,7 @@ fn a_bend_that_is_hardly_one_is_called_slight() {
     let refused = found(&measured(&SWEEP, 7, curve, 0.0, 1)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "no knee: the curve bends slightly, from -2.1 % to -0.3 % for a doubling"
+        "no knee: the bend is too slight, from -2.1% to -0.3% per doubling"
     );
 }
 
@@ -156,10 +156,10 @@ fn a_level_that_misses_a_slow_block_does_not_look_fast() {
 
 #[test]
 fn each_reason_is_a_sentence() {
-    let unusable = "no knee can be looked for: level 8 with value 0 is not a pair of positive numbers";
+    let unusable = "no knee: level 8 has value 0, but both must be positive numbers";
     let too_few =
-        "no knee can be claimed from 5 levels in 2 blocks; 6 levels in two blocks, or 8 in one, would do";
-    let straight = "no knee: noise alone would bend a straight line as far in 100.0 % of cases, and at most 0.8 % is allowed";
+        "no knee: too few levels: 5 levels in 2 blocks (required: 6 levels in two blocks, or 8 in one)";
+    let straight = "no knee: noise alone bends a straight line as far in 100.0% of cases (limit 0.8%)";
     let mut failing = measured(&SWEEP, 1, |level| level, 0.0, 0);
     failing[3].1[0] = Some(0.0);
     for (levels, sentence) in [

@@ -44,9 +44,8 @@ const PAUSE_SEEN_MS: f64 = 100.0;
 pub enum ClientLimit {
     /// The whole client stood still.
     #[error(
-        "the load generator itself stood still for {sum_ms:.0} ms in all, at most {longest_ms:.0} ms at a time, and {:.0} ms in \
-         all or {PAUSE_MS_MAX} ms at a time are allowed: it was stopped, or got no CPU; measure again, with nothing else on \
-         its CPUs",
+        "the load generator itself stood still for {sum_ms:.0} ms in total (limit {:.0} ms), and for {longest_ms:.0} ms at a \
+         time (limit {PAUSE_MS_MAX} ms). It was stopped or got no CPU. Measure again with nothing else on its CPUs",
         allowed_ms(*window_s)
     )]
     Paused {
@@ -59,8 +58,7 @@ pub enum ClientLimit {
     },
     /// Operations left the client too long after they were due.
     #[error(
-        "operations were sent late: the p99 of the lag is {}, and {} are allowed \
-         (1 ms or 10 % of the p50 response, whichever is more)",
+        "operations were sent late: the p99 lag is {} (limit {}, the larger of 1 ms and 10% of the p50 response time)",
         time(*lag_p99_us),
         time(*allowed_us)
     )]
@@ -72,7 +70,7 @@ pub enum ClientLimit {
     },
     /// A historian's events were offered too late.
     #[error(
-        "1 of 100 events came more than {lag_p99_ms:.0} ms after it was due ({EVENT_LAG_MS_MAX} ms allowed)"
+        "1% of records were offered more than {lag_p99_ms:.0} ms late (limit {EVENT_LAG_MS_MAX} ms)"
     )]
     EventsLate {
         /// 99th percentile of offering − due time, in milliseconds.
@@ -80,7 +78,7 @@ pub enum ClientLimit {
     },
     /// A load thread had hardly time to spare.
     #[error(
-        "the busiest load thread used {:.0} % of a core, and {:.0} % are allowed",
+        "the busiest load thread used {:.0}% of a CPU (limit {:.0}%)",
         busiest_thread_share * 100.0,
         THREAD_SHARE_MAX * 100.0
     )]
@@ -199,8 +197,8 @@ mod tests {
     fn each_sign_is_a_sentence_with_its_numbers() {
         let late = |lag: u32, allowed: u32| {
             format!(
-                "operations were sent late: the p99 of the lag is {lag} µs, and {allowed} µs are allowed \
-                 (1 ms or 10 % of the p50 response, whichever is more)"
+                "operations were sent late: the p99 lag is {lag} µs (limit {allowed} µs, the larger of 1 ms and 10% of the p50 \
+                 response time)"
             )
         };
         check(sent_late(1001.0, Some(500.0)), Some(&late(1001, 1000)));
@@ -208,16 +206,16 @@ mod tests {
         check(sent_late(1500.0, None), Some(&late(1500, 1000)));
         let times = [9_999.0, 20_040.0, 4_752_146.0].map(time);
         assert_eq!(times, ["9999 µs", "20.0 ms", "4.75 s"]);
-        check(thread_busy(0.93), Some("the busiest load thread used 93 % of a core, and 80 % are allowed"));
+        check(thread_busy(0.93), Some("the busiest load thread used 93% of a CPU (limit 80%)"));
         check(
             events_late(230.0),
-            Some("1 of 100 events came more than 230 ms after it was due (100 ms allowed)"),
+            Some("1% of records were offered more than 230 ms late (limit 100 ms)"),
         );
         check(
             paused(stood(3_000.0, 3_050.0, 20.0)),
             Some(
-                "the load generator itself stood still for 3050 ms in all, at most 3000 ms at a time, and 250 ms in all or \
-                 1000 ms at a time are allowed: it was stopped, or got no CPU; measure again, with nothing else on its CPUs",
+                "the load generator itself stood still for 3050 ms in total (limit 250 ms), and for 3000 ms at a time (limit \
+                 1000 ms). It was stopped or got no CPU. Measure again with nothing else on its CPUs",
             ),
         );
     }

@@ -50,7 +50,7 @@ pub struct Scalability {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoScalability {
     /// An N below one or a throughput that is not positive, or one that is not finite.
-    #[error("no scalability can be fitted: a throughput of {throughput} at {n} is unusable")]
+    #[error("no scalability: a throughput of {throughput} at N = {n} cannot be used")]
     UnusableValues {
         /// The N.
         n: f64,
@@ -58,14 +58,14 @@ pub enum NoScalability {
         throughput: f64,
     },
     /// Too few different N.
-    #[error("no scalability can be fitted to {}; at least {LEVELS_MIN} are needed", counted(*levels, "level"))]
+    #[error("no scalability: too few levels: {} (required: {LEVELS_MIN})", counted(*levels, "level"))]
     TooFewLevels {
         /// How many there are.
         levels: usize,
     },
     /// The law does not describe the points.
     #[error(
-        "no scalability: a level lies {:.0} % from the universal scalability law, and at most {:.0} % are allowed",
+        "no scalability: a level is {:.0}% away from the universal scalability law (limit {:.0}%)",
         share * 100.0, MISFIT_MAX * 100.0
     )]
     PoorFit {
@@ -74,7 +74,7 @@ pub enum NoScalability {
     },
     /// The levels leave a parameter without an upper end.
     #[error(
-        "no scalability can be fitted: these levels do not tell what one alone would do; levels closer to 1 would"
+        "no scalability: these levels do not show the throughput at N = 1. Measure levels closer to 1"
     )]
     Unbounded,
 }

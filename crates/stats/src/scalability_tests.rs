@@ -168,15 +168,15 @@ fn each_reason_is_a_sentence() {
     let check = |points: &[(f64, f64)], sentence: &str| {
         assert_eq!(found(&once(points)).unwrap_err().to_string(), sentence);
     };
-    check(&[], "no scalability can be fitted to 0 levels; at least 6 are needed");
+    check(&[], "no scalability: too few levels: 0 levels (required: 6)");
     let repeated = [&SPEC_SDM91[..5], &SPEC_SDM91[..5]].concat();
-    check(&repeated, "no scalability can be fitted to 5 levels; at least 6 are needed");
-    let sentence = "no scalability can be fitted: a throughput of 0 at 8 is unusable";
+    check(&repeated, "no scalability: too few levels: 5 levels (required: 6)");
+    let sentence = "no scalability: a throughput of 0 at N = 8 cannot be used";
     check(&[&SPEC_SDM91[..], &[(8.0, 0.0)]].concat(), sentence);
-    let sentence = "no scalability can be fitted: a throughput of 7 at 0.5 is unusable";
+    let sentence = "no scalability: a throughput of 7 at N = 0.5 cannot be used";
     check(&[&SPEC_SDM91[..], &[(0.5, 7.0)]].concat(), sentence);
     let flat: Vec<(f64, f64)> = (4..12).map(f64::from).map(|n| (n, 100.0 * n / (n - 1.0))).collect();
-    let sentence = "no scalability can be fitted: these levels do not tell what one alone would do; levels closer to 1 would";
+    let sentence = "no scalability: these levels do not show the throughput at N = 1. Measure levels closer to 1";
     check(&flat, sentence);
 }
 

@@ -308,21 +308,25 @@ impl Search {
     /// it can, and the way that leaves the most to be done is taken, of rates that rise first and of rates that fall.
     #[must_use]
     pub fn steps_at_most(&self) -> Steps {
-        let longest = |rises: bool| {
+        // Of rates that fall, the last but one has more above it, and the last one takes a step more.
+        let longest = |rises: bool, held_below: f64| {
             self.steps(|next, search| match (next, search.stable_per_s, search.upper_per_s) {
                 (Next::Probe(_), _, _) if search.failed + 1 < search.rules.failures => Held::No,
-                // The last that may be tried is held, and leaves the most to be bisected.
-                (Next::Probe(rate), None, Some(_)) if rate / 2.0 < RATE_MIN_PER_S => Held::Yes,
+                // A late rate that is held leaves the most to be bisected.
+                (Next::Probe(rate), None, Some(_)) if rate <= held_below => Held::Yes,
                 (Next::Probe(rate), _, None) if rises && rate <= FORECAST_MAX_PER_S => Held::Yes,
                 (Next::Confirm(_), _, _) if search.may_hold_in_vain() => Held::Yes,
                 _ => Held::No,
             })
         };
-        let (up, down) = (longest(true), longest(false));
+        let last_but_one = (2.0 * RATE_MIN_PER_S).next_down();
+        let ways =
+            [longest(true, last_but_one), longest(false, last_but_one), longest(false, RATE_MIN_PER_S)];
+        let most = |of: fn(&Steps) -> u32| ways.iter().map(of).max().unwrap_or(0);
         Steps {
-            probes: up.probes.max(down.probes),
-            confirmations: up.confirmations.max(down.confirmations),
-            long: up.long.max(down.long),
+            probes: most(|steps| steps.probes),
+            confirmations: most(|steps| steps.confirmations),
+            long: most(|steps| steps.long),
         }
     }
 

@@ -242,6 +242,20 @@ fn each_rate_that_is_not_confirmed_lets_more_be_expected() {
     assert!(told.iter().all(|(expected, most)| expected <= most), "{told:?}");
 }
 
+/// A search said that 6 probes were left at most, and took 7: the lowest rate of all, below the one that was tried last, was forgotten.
+#[test]
+fn the_lowest_rate_of_all_counts_among_the_steps_at_most() {
+    let rules = Rules { start_per_s: 29_372.450311159562, failures: 1, ..RULES };
+    let mut search = Search::new(rules);
+    while rate(search.next()) > 2.0 {
+        search.take(Held::No, None);
+    }
+    let before = search.steps_at_most().probes;
+    search.take(Held::No, None);
+    assert_eq!(search.next(), Next::Probe(1.0));
+    assert!(search.steps_at_most().probes < before, "{} after {before}", search.steps_at_most().probes);
+}
+
 proptest! {
     #[test]
     fn no_search_takes_more_steps_than_was_told(

@@ -69,7 +69,7 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Unstable {
     /// Pending records grew.
-    #[error("pending records grew by {} a second ({} allowed)", above(*slope_per_s), below(*limit_per_s))]
+    #[error("the backlog grew by {} per second ({} allowed)", above(*slope_per_s), below(*limit_per_s))]
     Growing {
         /// Theil–Sen slope in records a second.
         slope_per_s: f64,
@@ -88,7 +88,7 @@ pub enum Unstable {
     },
     /// More records came than the buffer could hold.
     #[error(
-        "{} % of the offered records were refused: the buffer of {} events holds {} s of this load and was full",
+        "{}% of the offered records were refused: the buffer of {} records was full, and holds {} s of this load",
         above_tenths(*refused_share * 100.0), grouped(*buffer as f64), short(*holds_s)
     )]
     Refused {
@@ -100,7 +100,7 @@ pub enum Unstable {
         holds_s: f64,
     },
     /// Fewer records were committed than offered.
-    #[error("only {} % of the offered records were written", tenths_below(*achieved_share * 100.0))]
+    #[error("only {}% of the offered records were written", tenths_below(*achieved_share * 100.0))]
     Behind {
         /// Committed over offered, 0–1.
         achieved_share: f64,
@@ -130,14 +130,14 @@ pub enum Unstable {
         limit_ms: f64,
     },
     /// Too little was measured to say that pending records do not grow.
-    #[error("too few measured intervals to judge: {intervals}, at least {INTERVALS_MIN} are needed")]
+    #[error("only {intervals} measured intervals, at least {INTERVALS_MIN} are required")]
     TooShort {
         /// Intervals whose pending records are known.
         intervals: usize,
     },
     /// The window holds too few flushes to judge.
     #[error(
-        "the window of {} s holds less than {FLUSHES_MIN} flushes: at this rate one is filled in {} s",
+        "the window of {} s has fewer than {FLUSHES_MIN} batches: at this rate a batch takes {} s to fill",
         short(*measured_s), short(*cycle_s)
     )]
     FewFlushes {
@@ -287,17 +287,17 @@ fn too_slow(step: &Step) -> Option<Unstable> {
 fn seldom_low(low: usize, cycles: usize, cycle_s: f64) -> String {
     let length = short(cycle_s);
     match (low, cycles) {
-        (0, 1) => format!("pending records did not fall to nearly nothing within a cycle of {length} s"),
-        _ => format!("pending records fell to nearly nothing in {low} of {cycles} cycles of {length} s"),
+        (0, 1) => format!("the backlog did not fall to nearly zero within a cycle of {length} s"),
+        _ => format!("the backlog fell to nearly zero in only {low} of {cycles} cycles of {length} s"),
     }
 }
 
 fn drained(drain_s: Option<f64>, limit_s: f64) -> String {
     match drain_s {
         Some(drain_s) => {
-            format!("it took {} s to drain what was pending ({} s allowed)", above(drain_s), below(limit_s))
+            format!("the backlog took {} s to drain ({} s allowed)", above(drain_s), below(limit_s))
         }
-        None => format!("what was pending did not drain within {} s", below(limit_s)),
+        None => format!("the backlog did not drain within {} s", below(limit_s)),
     }
 }
 
@@ -306,23 +306,23 @@ fn rows(expected: u64, found: Option<u64>) -> String {
     match found {
         Some(found) if found > expected => {
             format!(
-                "the database holds {} rows where {expected_rows} were acknowledged",
+                "the database has {} rows, but acknowledged only {expected_rows}",
                 grouped(found as f64)
             )
         }
         Some(found) => {
-            format!("the database holds {} rows of {expected_rows} acknowledged ones", grouped(found as f64))
+            format!("the database has only {} of {expected_rows} acknowledged rows", grouped(found as f64))
         }
-        None => format!("the database could not be asked for the {expected_rows} rows that it acknowledged"),
+        None => format!("the {expected_rows} acknowledged rows could not be counted in the database"),
     }
 }
 
 fn slow(p99_ms: Option<f64>, limit_ms: f64) -> String {
     match p99_ms {
         Some(p99_ms) => {
-            format!("99 of 100 records took up to {} ms ({} ms allowed)", above(p99_ms), below(limit_ms))
+            format!("p99 from event to commit was {} ms ({} ms allowed)", above(p99_ms), below(limit_ms))
         }
-        None => format!("how long 99 of 100 records took is not known ({} ms allowed)", below(limit_ms)),
+        None => format!("p99 from event to commit is unknown ({} ms allowed)", below(limit_ms)),
     }
 }
 

@@ -57,12 +57,12 @@ fn a_step_that_meets_all_conditions_is_stable() {
 
 #[test]
 fn growing_pending_records_are_told_with_what_is_allowed() {
-    Made::new(|second| 312.0 * second, |_| 0.0).check(&["pending records grew by 312 a second (5 allowed)"]);
-    Made::new(|second| 5.01 * second, |_| 0.0).check(&["pending records grew by 5.1 a second (5 allowed)"]);
+    Made::new(|second| 312.0 * second, |_| 0.0).check(&["the backlog grew by 312 per second (5 allowed)"]);
+    Made::new(|second| 5.01 * second, |_| 0.0).check(&["the backlog grew by 5.1 per second (5 allowed)"]);
     let large = |step: &mut Step| (step.offered, step.committed) = (612_000, 612_000);
     Made::new(|second| 2_312.0 * second, |_| 0.0)
         .with(large)
-        .check(&["pending records grew by 2,312 a second (51 allowed)"]);
+        .check(&["the backlog grew by 2,312 per second (51 allowed)"]);
     Made::new(|second| -30.0 * second, |_| 0.0).check(&[]);
 }
 
@@ -71,12 +71,12 @@ fn pending_records_must_come_down_in_four_of_five_cycles() {
     let low_until =
         |until: f64| Made::new(|_| 900.0, move |second| if second <= until { 100.0 } else { 101.0 });
     low_until(50.0).check(&[]);
-    low_until(40.0).check(&["pending records fell to nearly nothing in 4 of 6 cycles of 10 s"]);
+    low_until(40.0).check(&["the backlog fell to nearly zero in only 4 of 6 cycles of 10 s"]);
     let in_fives = |step: &mut Step| step.cycle_s = 12.0;
     low_until(48.0).with(in_fives).check(&[]);
     low_until(36.0)
         .with(in_fives)
-        .check(&["pending records fell to nearly nothing in 3 of 5 cycles of 12 s"]);
+        .check(&["the backlog fell to nearly zero in only 3 of 5 cycles of 12 s"]);
     // One low second is enough for a cycle.
     Made::new(|_| 900.0, |second| if second % 10.0 == 3.0 { 0.0 } else { 700.0 }).check(&[]);
 }
@@ -90,7 +90,7 @@ fn what_is_left_at_the_end_is_a_cycle_from_half_a_cycle_on() {
     // Cycles of 24 s: two, and 12 s that are a third.
     high_at_the_end(48.0)
         .with(|step| step.cycle_s = 24.0)
-        .check(&["pending records fell to nearly nothing in 2 of 3 cycles of 24 s"]);
+        .check(&["the backlog fell to nearly zero in only 2 of 3 cycles of 24 s"]);
     // A cycle longer than the window is the window.
     high_at_the_end(10.0).with(|step| step.cycle_s = 900.0).check(&[]);
 }
@@ -100,10 +100,10 @@ fn what_was_not_written_is_told_but_for_the_rows_of_a_flush() {
     Made::steady().with(|step| step.committed = 59_660).check(&[]);
     Made::steady()
         .with(|step| step.committed = 59_659)
-        .check(&["only 99.4 % of the offered records were written"]);
+        .check(&["only 99.4% of the offered records were written"]);
     Made::steady()
         .with(|step| step.committed = 58_320)
-        .check(&["only 97.2 % of the offered records were written"]);
+        .check(&["only 97.2% of the offered records were written"]);
 }
 
 #[test]
@@ -111,24 +111,24 @@ fn a_slow_drain_and_none_at_all_are_told() {
     Made::steady().with(|step| step.drain_s = Some(12.0)).check(&[]);
     Made::steady()
         .with(|step| step.drain_s = Some(40.7))
-        .check(&["it took 41 s to drain what was pending (12 s allowed)"]);
-    Made::steady().with(|step| step.drain_s = None).check(&["what was pending did not drain within 12 s"]);
+        .check(&["the backlog took 41 s to drain (12 s allowed)"]);
+    Made::steady().with(|step| step.drain_s = None).check(&["the backlog did not drain within 12 s"]);
 }
 
 #[test]
 fn rows_that_are_missing_too_many_or_not_countable_are_told() {
     let found = |found: Option<u64>| Made::steady().with(move |step| step.rows_found = found);
-    found(Some(4_990)).check(&["the database holds 4,990 rows of 5,000 acknowledged ones"]);
-    found(Some(5_010)).check(&["the database holds 5,010 rows where 5,000 were acknowledged"]);
-    found(None).check(&["the database could not be asked for the 5,000 rows that it acknowledged"]);
+    found(Some(4_990)).check(&["the database has only 4,990 of 5,000 acknowledged rows"]);
+    found(Some(5_010)).check(&["the database has 5,010 rows, but acknowledged only 5,000"]);
+    found(None).check(&["the 5,000 acknowledged rows could not be counted in the database"]);
 }
 
 #[test]
 fn a_limit_of_the_p99_is_kept_only_by_a_known_p99() {
     let p99 = |p99_ms: Option<f64>| Made::steady().with(move |step| step.p99_ms = p99_ms);
     p99(Some(200.0)).check(&[]);
-    p99(Some(311.2)).check(&["99 of 100 records took up to 312 ms (200 ms allowed)"]);
-    p99(None).check(&["how long 99 of 100 records took is not known (200 ms allowed)"]);
+    p99(Some(311.2)).check(&["p99 from event to commit was 312 ms (200 ms allowed)"]);
+    p99(None).check(&["p99 from event to commit is unknown (200 ms allowed)"]);
 }
 
 #[test]
@@ -136,10 +136,10 @@ fn several_reasons_are_all_told() {
     Made::new(|second| 312.0 * second, |second| 300.0 * second)
         .with(|step| (step.committed, step.drain_s) = (30_000, None))
         .check(&[
-            "pending records grew by 312 a second (5 allowed)",
-            "pending records fell to nearly nothing in 0 of 6 cycles of 10 s",
-            "only 50 % of the offered records were written",
-            "what was pending did not drain within 12 s",
+            "the backlog grew by 312 per second (5 allowed)",
+            "the backlog fell to nearly zero in only 0 of 6 cycles of 10 s",
+            "only 50% of the offered records were written",
+            "the backlog did not drain within 12 s",
         ]);
 }
 
@@ -149,10 +149,10 @@ fn too_little_to_judge_is_never_stable() {
     (short.0.measured_s, short.0.offered, short.0.committed) = (2.0, 2_000, 2_000);
     short.0.end_s.truncate(2);
     short.0.flush_cycle_s = 0.5;
-    short.check(&["too few measured intervals to judge: 2, at least 3 are needed"]);
+    short.check(&["only 2 measured intervals, at least 3 are required"]);
     let mut unknown = Made::steady();
     unknown.0.pending[7] = f64::NAN;
-    unknown.check(&["too few measured intervals to judge: 59, at least 3 are needed"]);
+    unknown.check(&["only 59 measured intervals, at least 3 are required"]);
     Made::steady().with(|step| step.offered = 0).check(&["no records were offered"]);
     Made::steady().with(|step| step.measured_s = 0.0).check(&["no records were offered"]);
     Made::steady().with(|step| step.measured_s = f64::NAN).check(&["no records were offered"]);
@@ -221,7 +221,7 @@ fn a_full_buffer_is_told_as_what_it_is() {
         (step.offered, step.committed, step.refused) = (2_400_000, 2_373_600, 26_400);
     };
     Made::steady().with(full).check(&[
-        "1.1 % of the offered records were refused: the buffer of 20,000 events holds 0.5 s of this load and was full",
+        "1.1% of the offered records were refused: the buffer of 20,000 records was full, and holds 0.5 s of this load",
     ]);
     let few = |step: &mut Step| (step.refused, step.committed) = (300, 59_700);
     Made::steady().with(few).check(&[]);
@@ -232,14 +232,14 @@ fn what_was_pending_at_the_end_and_drained_was_written() {
     let stalled = |step: &mut Step| (step.committed, step.carried) = (55_000, 5_000);
     Made::steady().with(stalled).check(&[]);
     let not_all = |step: &mut Step| (step.committed, step.carried) = (55_000, 4_000);
-    Made::steady().with(not_all).check(&["only 98.3 % of the offered records were written"]);
+    Made::steady().with(not_all).check(&["only 98.3% of the offered records were written"]);
 }
 
 #[test]
 fn a_window_of_one_cycle_without_a_low_is_told_by_its_length() {
     Made::new(|_| 900.0, |_| 700.0)
         .with(|step| step.cycle_s = 60.0)
-        .check(&["pending records did not fall to nearly nothing within a cycle of 60 s"]);
+        .check(&["the backlog did not fall to nearly zero within a cycle of 60 s"]);
 }
 
 /// Six seconds at 5,100 a second in flushes of 5,000, one in 0.98 s. A flush ends a little earlier in each second, and the means
@@ -259,7 +259,7 @@ fn the_saw_tooth_of_large_flushes_is_no_growth() {
     let rises = |end_s: f64| 2_500.0 + 41.0 * end_s;
     step(rises, |_| 60.0).check(&[]);
     // 300 more are left after each flush.
-    step(rises, |end_s| 300.0 * end_s).check(&["pending records grew by 300 a second (25 allowed)"]);
+    step(rises, |end_s| 300.0 * end_s).check(&["the backlog grew by 300 per second (25 allowed)"]);
     // A few more, in the end less than is offered in a tenth of a second.
     step(rises, |end_s| 60.0 * end_s).check(&[]);
 }
@@ -274,7 +274,7 @@ fn a_window_of_less_than_two_flushes_is_not_judged() {
     assert_eq!(few, [Unstable::FewFlushes { measured_s: 60.0, cycle_s: 31.0 }]);
     assert_eq!(
         few[0].to_string(),
-        "the window of 60 s holds less than 2 flushes: at this rate one is filled in 31 s"
+        "the window of 60 s has fewer than 2 batches: at this rate a batch takes 31 s to fill"
     );
     assert!(!of(30.0).iter().any(|reason| matches!(reason, Unstable::FewFlushes { .. })));
 }

@@ -34,16 +34,16 @@ pub struct Truncation {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoTruncation {
     /// Too short a run.
-    #[error("the warm-up cannot be found in {values} values; at least {} are needed", BATCHES_MIN * BATCH)]
+    #[error("the end of the warm-up cannot be found in {values} values (required: {})", BATCHES_MIN * BATCH)]
     TooFewValues {
         /// How many there are.
         values: usize,
     },
     /// A value that is not finite, or of which sums are not.
-    #[error("the warm-up cannot be found among values that are not finite")]
+    #[error("the end of the warm-up cannot be found: a value is not finite")]
     UnusableValues,
     /// More than half would be cut, so that a longer run would probably move the cut again.
-    #[error("the warm-up takes {cut} of {values} values or more, over half of the run; run longer")]
+    #[error("the warm-up takes {cut} or more of {values} values, over half of the run. Run longer")]
     MoreThanHalf {
         /// How many values would be dropped.
         cut: usize,
@@ -120,7 +120,7 @@ pub enum NotSteady {
     #[error("no steady state: {0}")]
     NoTruncation(#[from] NoTruncation),
     /// The rest has no positive mean that a share could be taken of.
-    #[error("no steady state: after {cut} s of warm-up the mean is {mean}, not a positive number")]
+    #[error("no steady state: after {cut} s of warm-up the mean is {mean}, but must be positive")]
     NotPositive {
         /// Seconds that were cut.
         cut: usize,
@@ -129,8 +129,8 @@ pub enum NotSteady {
     },
     /// The rest is not within the rule of the PTS.
     #[error(
-        "no steady state: after {cut} s of warm-up the five parts of the run differ by {:.0} % (20 % allowed) and \
-         their trend by {:.0} % (10 % allowed) of their mean",
+        "no steady state after {cut} s of warm-up: the five parts of the run differ by {:.0}% of their mean (limit 20%). \
+         Their trend changes by {:.0}% (limit 10%)",
         window.range_share * 100.0, window.slope_share * 100.0
     )]
     Drifting {
@@ -236,23 +236,23 @@ mod tests {
         };
         check(
             &[1.0; 49],
-            "no steady state: the warm-up cannot be found in 49 values; at least 50 are needed",
+            "no steady state: the end of the warm-up cannot be found in 49 values (required: 50)",
         );
         let mut values = vec![1.0; 60];
         values[59] = f64::NAN;
-        check(&values, "no steady state: the warm-up cannot be found among values that are not finite");
+        check(&values, "no steady state: the end of the warm-up cannot be found: a value is not finite");
         let step = [vec![10.0; 60], vec![100.0; 40]].concat();
         check(
             &step,
-            "no steady state: the warm-up takes 60 of 100 values or more, over half of the run; run longer",
+            "no steady state: the warm-up takes 60 or more of 100 values, over half of the run. Run longer",
         );
-        check(&[0.0; 60], "no steady state: after 0 s of warm-up the mean is 0, not a positive number");
+        check(&[0.0; 60], "no steady state: after 0 s of warm-up the mean is 0, but must be positive");
         let in_steps: Vec<f64> =
             (0..300).map(|second| [1000.0, 500.0][usize::from(second % 100 >= 50)]).collect();
         check(
             &in_steps,
-            "no steady state: after 0 s of warm-up the five parts of the run differ by 44 % (20 % allowed) and \
-             their trend by 27 % (10 % allowed) of their mean",
+            "no steady state after 0 s of warm-up: the five parts of the run differ by 44% of their mean (limit 20%). \
+             Their trend changes by 27% (limit 10%)",
         );
     }
 

@@ -62,7 +62,7 @@ enum Command {
     },
     /// Faults of style in texts that users read, by place: `report literals`, `prony help`, `markdown`
     Words {
-        /// Only places that begin with this
+        /// Only places or paths that begin with this
         #[arg(default_value = "")]
         place: String,
     },

@@ -6,6 +6,13 @@ pub(crate) type Example = (&'static str, &'static str);
 /// Those of commands by their names. One that is planned is measured by the same arguments, and has the same examples.
 const EXAMPLES: &[(&str, &[Example])] = &[
     (
+        "prony explain",
+        &[
+            ("What the warning [noisy] means and what to do", "prony explain noisy"),
+            ("All rules", "prony explain"),
+        ],
+    ),
+    (
         "prony check",
         &[
             ("What does this machine give a database? Two minutes", "prony check"),

@@ -124,6 +124,10 @@ pub(crate) enum Command {
     /// Write the figures of one or several results directories as one long table, for DuckDB, pandas or a spreadsheet
     #[command(after_help = EXPORT_COLUMNS)]
     Export(Export),
+    /// Print what a warning or a piece of advice means, how it is computed, and what to do
+    ///
+    /// Reports end each warning with its rule in brackets, such as [noisy]. Without a rule, all rules are listed.
+    Explain(Explain),
     /// Print a completion script for a shell
     Completions {
         /// Shell
@@ -140,7 +144,7 @@ pub(crate) enum Command {
 impl Command {
     /// Whether anything of a file of defaults can have an effect on it.
     pub(crate) fn heeds_defaults(&self) -> bool {
-        !matches!(self, Self::Sqlio { .. } | Self::Completions { .. } | Self::Man { .. })
+        !matches!(self, Self::Sqlio { .. } | Self::Completions { .. } | Self::Man { .. } | Self::Explain(_))
     }
 }
 
@@ -247,6 +251,13 @@ pub(crate) struct Check {
 
     #[command(flatten)]
     pub(crate) managed: CheckedServer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Rule, as a report prints it: noisy
+    #[arg(value_name = "RULE")]
+    pub(crate) rule: Option<String>,
 }
 
 #[derive(Debug, Args)]

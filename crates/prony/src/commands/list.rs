@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use record::{LATEST, Labels, Lines, RunName, State};
-use report::Verdict;
 use results::{Listed, ReadError, Run};
 use serde_json::{Value, json};
 use study::{Plan, Study};
@@ -141,8 +140,13 @@ fn verdict(run: &Run) -> String {
 
 /// The headline, which stands first in its verdicts as they were stored last; of older runs the gravest sentence.
 fn gravest(run: &Run) -> Option<String> {
-    let verdicts: Vec<Verdict> = serde_json::from_str(run.verdicts.as_ref()?).ok()?;
-    verdicts.into_iter().next().map(|verdict| verdict.sentence)
+    /// All that a list needs of a stored verdict.
+    #[derive(serde::Deserialize)]
+    struct Stored {
+        sentence: String,
+    }
+    let verdicts: Vec<Stored> = serde_json::from_str(run.verdicts.as_ref()?).ok()?;
+    verdicts.into_iter().next().map(|verdict| verdict.sentence.trim_end_matches('.').to_owned())
 }
 
 fn document(listed: &Listed) -> Value {

@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod disk;
+mod explain;
 mod export;
 mod historian;
 mod history;
@@ -70,6 +71,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Report(report) => report::run(&report),
         Command::List(list) => list::run(&list),
         Command::Export(export) => export::run(&export),
+        Command::Explain(explain) => explain::run(&explain),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { command } => manual::page(&command),
     }

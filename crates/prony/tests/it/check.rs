@@ -62,7 +62,7 @@ fn a_thorough_check_tells_of_pages_on_its_first_screen() {
 
 fn table_and_verdicts_are_on_stdout(outcome: &Outcome) {
     let text = &outcome.stdout;
-    assert!(text.starts_with("Check\n"), "{text}");
+    assert!(text.starts_with("Check: "), "{text}");
     let head = text.lines().find(|line| line.starts_with('#')).expect("a table");
     for column in ["IOPS", "MB/s", "mean", "p50", "p95", "p99", "p99.9", "max", "in flight", "CPU µs"] {
         assert!(head.contains(column), "{column} is not in {head}");

@@ -106,9 +106,9 @@ fn a_rate_beyond_the_device_is_not_held_and_its_arrears_are_counted() {
     let due = operations + trial["unsent"].as_u64().unwrap();
     assert!((1_999_999..=2_000_000).contains(&due), "{due} accounted for");
     let verdicts = document["verdicts"].to_string();
-    let sentence = "not held: 10,000 of 1,000,000 I/Os a second were reached, 1,980,0";
+    let sentence = "not sustained, 10,000 of 1,000,000 I/Os a second, 1,980,0";
     assert!(verdicts.contains(sentence), "{verdicts}");
-    assert!(verdicts.contains("were never sent; the one outstanding I/O was in use"), "{verdicts}");
+    assert!(verdicts.contains("were never sent, the one outstanding I/O was in use"), "{verdicts}");
 }
 
 /// Every write waits for stable storage, one at a time: no disk takes two million of them a second. A machine without a
@@ -122,7 +122,7 @@ fn a_real_file_does_not_hold_what_it_cannot() {
     let told = outcome.stdout.clone();
     let busy = told.contains("client-limited: the busiest load thread");
     let outcome = outcome.ended_with(if busy { 5 } else { 3 });
-    assert!(busy || outcome.stdout.contains("not held: "), "{told}");
+    assert!(busy || outcome.stdout.contains("not sustained, "), "{told}");
 }
 
 /// A profile asks which rates are held, and an hour of one is an answer whatever it is.
@@ -133,7 +133,7 @@ fn a_rate_that_a_device_holds_is_said_to_be_held() {
     let document = bench.run(&[&arguments[..], &["--duration", "5s"]].concat()).ended_with(0).json();
     assert_eq!(document["trials"][0]["offered_rate"]["held"], true);
     let verdicts = document["verdicts"].to_string();
-    assert!(verdicts.contains(": held: 5,000 IOPS"), "{verdicts}");
+    assert!(verdicts.contains(": sustained: 5,000 IOPS"), "{verdicts}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_file_is_green_where_the_exit_code_is_zero_and_only_there() {
         let written = fs::read_to_string(bench.path(&junit)).unwrap();
         assert_eq!(ends(&written), expected, "{written}");
         let comment = fs::read_to_string(bench.path(&markdown)).unwrap();
-        assert!(comment.starts_with("### ") && comment.contains("\n**Trust:** "), "{comment}");
+        assert!(comment.starts_with("### ") && comment.contains("\n**Reliability:** "), "{comment}");
         assert_eq!(comment.contains("| iops &lt; 5 | failed |"), code == 3, "{comment}");
         // Made again from the records.
         bench.run(&["report", "latest", "--junit", "again.xml"]).ended_with(code);

@@ -14,10 +14,10 @@ fn a_threshold_of_a_single_run_decides_the_exit_code() {
     let run = |options: &[&str]| bench.run(&[&RUN, options].concat());
     // 100 µs an I/O, one at a time, without scatter: no interval.
     for (options, code, word) in [
-        (&["--threshold", "iops > 9000", "--accept-single"][..], 0, "held"),
+        (&["--threshold", "iops > 9000", "--accept-single"][..], 0, "passed"),
         (&["--threshold", "iops > 9000", "--threshold", "p99_ms < 0.01", "--accept-single"], 3, "failed"),
         (&["--threshold", "cpu_us_per_operation < 100"], 4, "inconclusive"),
-        (&["--threshold", "iops > 9000", "--repeats", "2"], 0, "held"),
+        (&["--threshold", "iops > 9000", "--repeats", "2"], 0, "passed"),
     ] {
         let outcome = run(options).ended_with(code);
         assert!(
@@ -33,9 +33,9 @@ fn a_threshold_of_a_single_run_decides_the_exit_code() {
     assert_eq!(document["comparison"], json!(null), "nothing is compared");
     // Judged again as it was.
     let again = bench.run(&["report", "slow"]);
-    assert!(again.stdout.contains("The threshold iops < 9000 failed: 10,000"), "{}", again.stdout);
+    assert!(again.stdout.contains("Threshold (iops < 9000): failed: 10,000"), "{}", again.stdout);
     let brief = bench.run_with(&[("PRONY_DETAILS", "false")], &["report", "slow"]);
-    assert!(brief.stdout.contains("Threshold iops < 9000 failed"), "{}", brief.stdout);
+    assert!(brief.stdout.contains("Threshold    iops < 9000 failed"), "{}", brief.stdout);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_change_beyond_its_limit_decides_the_exit_code() {
     ] {
         let arguments: Vec<&str> = std::iter::once("compare").chain(options.split('|')).collect();
         let outcome = bench.run(&arguments).ended_with(code);
-        let told = outcome.stdout.split("What must not be of ").nth(1).unwrap_or_default();
+        let told = outcome.stdout.split("Limits of ").nth(1).unwrap_or_default();
         assert!(told.contains(word), "{options}: {}", outcome.stdout);
     }
 }
@@ -177,7 +177,7 @@ fn a_limit_that_is_none_is_answered_by_what_there_is() {
         (&["--fail-if", "p99_ms > 10 %"], "has no sign: the change is limited"),
         (
             &["--fail-if", "records_per_s < -5 %"],
-            "--fail-if: no combination that is compared has records_per_s; they have iops, ",
+            "--fail-if: no compared combination has the metric records_per_s. Available: iops, ",
         ),
         (&["--accept-single"], "--fail-if"),
     ] {

@@ -355,7 +355,7 @@ fn a_study_runs_in_a_laboratory_that_is_gone_at_its_end_and_told() {
     labs.is_clean();
     let outcome = labs.run(&["study", "run", "lab.toml", "--place", "lab"]);
     assert!(matches!(outcome.code, Some(0 | 5)), "{}", outcome.stderr);
-    assert!(outcome.stdout.contains("Measured in a laboratory. "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("measured on lab volumes. "), "{}", outcome.stdout);
     labs.is_clean();
     let results = labs.bench.results().unwrap();
     let lab = &json_file(results.join("manifest.json"))["lab"]["volumes"][0];

@@ -33,16 +33,16 @@ fn a_run_is_found_by_its_name_wherever_a_directory_is_an_argument() {
     assert!(absolute.join("report.html").is_file());
 
     let by_path = bench.run(&["report", &path]).ended_with(0).stdout;
-    assert!(by_path.starts_with("Disk: before (disk=nvme, rack=3)\n"), "{by_path}");
+    assert!(by_path.starts_with("Disk \"before\" (disk=nvme, rack=3): x on "), "{by_path}");
     assert_eq!(bench.run(&["report", "before"]).ended_with(0).stdout, by_path);
     assert_eq!(bench.run(&["report", path.split_once('/').unwrap().1]).ended_with(0).stdout, by_path);
     let brief = bench.run_with(&[("PRONY_DETAILS", "false")], &["report", "before"]).ended_with(0).stdout;
-    assert!(brief.starts_with("Disk: before (disk=nvme, rack=3)\n"), "{brief}");
+    assert!(brief.starts_with("Disk \"before\" (disk=nvme, rack=3): x on "), "{brief}");
     let latest = bench.run(&["report", "latest", "--json"]).ended_with(0).json();
     assert_eq!(latest["name"], "after");
     let compared = bench.run(&["compare", "before", "after"]).ended_with(4).stdout;
     assert!(
-        compared.starts_with("after (begun ") && compared.contains(" against before (begun "),
+        compared.starts_with("after (started ") && compared.contains(" against before (started "),
         "{compared}"
     );
     assert!(!compared.contains("prony-results"), "{compared}");

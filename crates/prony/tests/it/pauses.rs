@@ -32,7 +32,7 @@ fn is_the_clients(bench: &Workbench, outcome: Outcome) {
     let reason = trial["reason"].as_str().unwrap();
     assert_eq!(trial["state"], "invalid");
     assert!(reason.contains("client-limited: the load generator itself stood still for "), "{reason}");
-    assert!(outcome.stdout.contains("is invalid: "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("invalid: "), "{}", outcome.stdout);
     let samples = fs::read_to_string(bench.results().unwrap().join("trials/0001/samples.ndjson")).unwrap();
     let longest_ms = samples.lines().map(|line| {
         let sample: serde_json::Value = serde_json::from_str(line).unwrap();

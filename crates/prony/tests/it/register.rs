@@ -29,7 +29,7 @@ fn a_database_that_nobody_disturbs_is_never_away_and_loses_nothing() {
     let stored: Value = json_file(bench.results().unwrap().join("trials/0001/trial.json"));
     assert_eq!((stored["workload"].as_str(), stored["setup"]["keys"].as_u64()), (Some("register"), Some(10)));
     let text = bench.run(&["report", "latest"]).ended_with(0).stdout;
-    for part in ["never away for 500 ms or longer", "lost none of", "Registers"] {
+    for part in ["never unavailable for 500 ms or longer", "lost none of", "Registers"] {
         assert!(text.contains(part), "{part} in {text}");
     }
 }

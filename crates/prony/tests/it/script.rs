@@ -197,7 +197,7 @@ fn sql_that_the_server_refuses_is_told_with_file_line_and_its_message() {
     // The first screen said that nothing was measured, and not why.
     let screen = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in
-        ["is invalid: a client stopped before the end: client 1: wrong.sql:2: ", "UNIQUE constraint failed"]
+        ["invalid: a client stopped before the end: client 1: wrong.sql:2: ", "UNIQUE constraint failed"]
     {
         assert!(screen.contains(part), "{part} in {screen}");
     }

@@ -66,6 +66,7 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
     assert_eq!(survived(&report, "row")["killed"], "program");
     assert_eq!(bench.names("."), ["prony-results"]);
     let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "WITHOUT ROWID",
         "vfs=memdb",
@@ -216,7 +217,7 @@ fn what_an_engine_has_not_is_no_pass() {
          kind = \"archive\"\n[target]\ndatabase = \"sqlite:none.db\"\n",
     );
     let ran = bench.run(&["study", "run", "none.toml"]).ended_with(4);
-    assert!(ran.stdout.contains("was left out: SQLite has no archive tables"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("SQLite has no archive tables"), "{}", ran.stdout);
 }
 
 #[test]

@@ -196,7 +196,7 @@ impl Budget {
 }
 
 impl Spent {
-    /// `IO:WALSync 80 %, LWLock:WALWrite 20 %`: what the server called it, as far as it is more than a little.
+    /// `IO:WALSync 80%, LWLock:WALWrite 20%`: what the server called it, as far as it is more than a little.
     pub(crate) fn names(&self) -> String {
         told_names(&self.of)
     }

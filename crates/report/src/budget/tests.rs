@@ -46,7 +46,7 @@ fn looks_become_mean_sessions_and_times_of_an_operation() {
     let log = &found.parts[1];
     // 50 orders a second, by Little's law.
     assert!((log.us_per_operation.unwrap() / 60_000.0 - 1.0).abs() < 0.05, "{log:?}");
-    assert_eq!(log.names(), "IO:WALSync 67 %, LWLock:WALWrite 33 %");
+    assert_eq!(log.names(), "IO:WALSync 67%, LWLock:WALWrite 33%");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_lock_on_a_row_is_no_work_as_well() {
     }
     let found = budget(trial).unwrap();
     assert_eq!(shares(&found), [(Class::Cpu, 0.5, 2.0), (Class::Locks, 0.5, 2.0)]);
-    assert_eq!(found.parts[0].names(), "Updating 75 %, Sending data 25 %");
+    assert_eq!(found.parts[0].names(), "Updating 75%, Sending data 25%");
 }
 
 #[test]
@@ -110,17 +110,17 @@ fn what_sessions_waited_for_most_is_what_limits_with_its_names() {
     for (sessions, expected) in [
         (
             &[("IO:WALSync", 29), ("executing", 1)][..],
-            Some("likely log flushes, for which sessions waited 97 % of their time (IO:WALSync)"),
+            Some("likely: log flushes, sessions waited for it 97% of their time (IO:WALSync)"),
         ),
         (
             &[("Lock:transactionid", 15), ("Lock:tuple", 10), ("executing", 5)],
             Some(
-                "likely locks, for which sessions waited 83 % of their time (Lock:transactionid 60 %, Lock:tuple 40 %)",
+                "likely: locks, sessions waited for it 83% of their time (Lock:transactionid 60%, Lock:tuple 40%)",
             ),
         ),
         (
             &[("executing", 25), ("IO:WALSync", 5)],
-            Some("likely the server's work on its CPUs, which took 83 % of the time of sessions (executing)"),
+            Some("likely: CPU time of the server, which took 83% of session time (executing)"),
         ),
     ] {
         assert_eq!(limit_of(sessions, None).as_deref(), expected, "{sessions:?}");
@@ -154,16 +154,16 @@ fn a_locked_table_is_named_with_who_holds_it_though_nothing_was_finished() {
     let summary = Summary::of(&report);
     let who = "session 4711 (user plant, psql, idle in transaction, since 2026-03-01T12:00:01Z, `BEGIN LOCK TABLE tank`)";
     let limit =
-        format!("likely locks, for which sessions waited 100 % of their time (Lock:relation; held by {who})");
-    assert!(summary.limit.starts_with(&limit), "{}", summary.limit);
+        format!("likely: locks, sessions waited for it 100% of their time (Lock:relation; held by {who})");
+    assert!(summary.bottleneck.starts_with(&limit), "{}", summary.bottleneck);
     let next = "wait until it commits, or end it (SELECT pg_terminate_backend(4711)), and measure again";
     assert_eq!(summary.next.as_deref(), Some(next));
     assert_eq!(report.trials[0].limited_by.as_ref().unwrap().causes, [Cause::Locks]);
     let doubt = report.verdicts.iter().find(|verdict| verdict.rule == crate::limit::BLOCKED).unwrap();
     assert!(
-        doubt.sentence.contains(&format!("waited 100 % of their time for a lock that {who} held")),
+        doubt.sentence().contains(&format!("waited 100% of their time for a lock that {who} held")),
         "{}",
-        doubt.sentence
+        doubt.sentence()
     );
 }
 
@@ -178,7 +178,11 @@ fn a_lock_of_the_load_itself_is_nobodys_fault() {
     let report = Report::of(&fixture::study("orders", vec![trial]));
     let summary = Summary::of(&report);
     assert!(report.verdicts.iter().all(|verdict| verdict.rule != crate::limit::BLOCKED));
-    assert!(summary.limit.starts_with("likely locks, for which sessions waited 80 %"), "{}", summary.limit);
+    assert!(
+        summary.bottleneck.starts_with("likely: locks, sessions waited for it 80%"),
+        "{}",
+        summary.bottleneck
+    );
 }
 
 #[test]
@@ -222,7 +226,7 @@ fn what_rises_with_the_load_over_three_levels_is_said_to() {
     let likely = word([(10, 10), (30, 10), (70, 10)]);
     assert_eq!(
         likely,
-        "likely log flushes, for which sessions waited 50 % to 88 % of their time in all 3 trials, more of it at each higher load"
+        "likely: log flushes, sessions waited for it 50% to 88% of their time in all 3 trials, growing with the load"
     );
     assert!(word([(10, 10), (30, 10), (50, 30)]).ends_with("in all 3 trials"), "it does not rise at the end");
     assert!(word([(10, 10), (11, 9), (12, 8)]).ends_with("in all 3 trials"), "that is one level");
@@ -237,8 +241,7 @@ fn what_others_took_does_not_hide_what_sessions_waited_for() {
     assert_eq!(
         crate::limit::told(report.trials.iter()).as_deref(),
         Some(
-            "perhaps the hypervisor, which gave 20 % of the CPU time to others; log flushes, for which sessions waited 100 % of \
-             their time (IO:WALSync)"
+            "possible: the hypervisor, which gave 20% of the CPU time to other guests; log flushes, sessions waited for it 100% of their time (IO:WALSync)"
         )
     );
 }

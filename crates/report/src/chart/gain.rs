@@ -46,7 +46,7 @@ impl GainAxis {
     /// What a caption says of factors; nothing of per cent.
     pub(crate) fn remark(&self) -> &'static str {
         if self.by_factors {
-            " Factors: right of the line, at 1 ×, is better; a latency that halves is at 2 ×."
+            " The axis shows factors. Right of 1 × is better: half the latency is at 2 ×."
         } else {
             ""
         }
@@ -94,7 +94,7 @@ mod tests {
         (changes, axis)
     }
 
-    /// A latency that became 21 times as long once had an axis to −2,000 %, on which all other gains were one point.
+    /// A latency that became 21 times as long once had an axis to −2,000%, on which all other gains were one point.
     #[test]
     fn from_a_doubling_on_gains_are_factors() {
         let (changes, axis) = axis(&[-2_000.0, 50.0, -100.0]);

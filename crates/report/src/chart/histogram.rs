@@ -67,13 +67,13 @@ fn drawn(heading: &str, trial: &Trial, kinds: &[Drawn<'_>]) -> Option<Chart> {
         heading: heading.to_owned(),
         svg,
         legend: Vec::new(),
-        caption: "Share of the operations by latency; each bar spans a factor of 1.21.".to_owned(),
+        caption: "Share of operations by latency. Each bar spans a factor of 1.21.".to_owned(),
         table: table(kinds),
     })
 }
 
 fn per_cent(value: f64) -> String {
-    format!("{} %", plain(value))
+    format!("{}%", plain(value))
 }
 
 fn describe(kinds: &[Drawn<'_>]) -> String {
@@ -164,7 +164,7 @@ fn table(kinds: &[Drawn<'_>]) -> Table {
     };
     let rows = edges.iter().map(|&(low, high)| {
         let mut cells = vec![format::latency(low), format::latency(high)];
-        cells.extend(kinds.iter().map(|drawn| format!("{:.3} %", share(drawn.bins, low) * 100.0)));
+        cells.extend(kinds.iter().map(|drawn| format!("{:.3}%", share(drawn.bins, low) * 100.0)));
         Row::of(cells)
     });
     let rows = rows.collect();

@@ -34,7 +34,7 @@ pub(crate) fn devices(trial: &Trial) -> Option<Chart> {
     let scale = Scale::from_zero((most * 1.05).max(1.0), bottom, top);
     let y = Axis { scale, title: "requests in the queue", print: plain };
     let course = Course { lines, band: None, spans: Span::of(trial) };
-    let remark = "A line a device. Each point is one second; shaded ones make no figures.";
+    let remark = "One line per device, one point per second. Shaded seconds do not count.";
     Some(course.chart(trial, "Queues of the devices over time", &y, remark, ("requests", format::figure)))
 }
 
@@ -56,17 +56,10 @@ pub(crate) fn started(trial: &Trial) -> Option<Chart> {
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let (top, bottom) = Frame::heights(HEIGHT);
     let scale = Scale::from_zero((most * 1.05).max(0.1), bottom, top);
-    let y = Axis { scale, title: "processors", print: plain };
+    let y = Axis { scale, title: "CPUs", print: plain };
     let course = Course { lines, band: None, spans: Span::of(trial) };
-    let remark = "What a server used, and what it could have used and was not let because of its limit. Each point is one second; \
-                  shaded ones make no figures.";
-    Some(course.chart(
-        trial,
-        "Processors of started servers over time",
-        &y,
-        remark,
-        ("processors", format::figure),
-    ))
+    let remark = "CPUs that a server used, and CPUs that its limit withheld. One point per second. Shaded seconds do not count.";
+    Some(course.chart(trial, "CPUs of managed servers over time", &y, remark, ("CPUs", format::figure)))
 }
 
 /// The means of each device over the measured window, where there are several.

@@ -180,7 +180,7 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     Some(Chart {
         heading: "Throughput over time".to_owned(),
         legend: Vec::new(),
-        caption: caption(&drawn, "Each point is one second; shaded ones, such as warm-up, make no figures."),
+        caption: caption(&drawn, "One point per second. Shaded seconds, such as warm-up, do not count."),
         table: table(&drawn, "IOPS", format::figure),
         svg: draw(trial, &title, &y, &Course::with_audits(drawn, trial)),
     })
@@ -203,10 +203,9 @@ pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
     let (top, bottom) = Frame::heights(HEIGHT);
     let y = Axis { scale: Scale::decades(low, high, bottom, top), title: "latency", print: plain_latency };
     let remark = if missing {
-        "Each point is one second, shaded ones make no figures; a percentile that too few operations of its second \
-         support is not drawn."
+        "One point per second. Shaded seconds do not count. A second with too few operations for a percentile has no point."
     } else {
-        "Each point is one second; shaded ones, such as warm-up, make no figures."
+        "One point per second. Shaded seconds, such as warm-up, do not count."
     };
     Some(Chart {
         heading: format!("Latency over time: {kind}"),
@@ -237,7 +236,7 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
     let end_s = trial.samples.last().map_or(1.0, |sample| sample.end_s);
     let x = Axis {
         scale: Scale::time(0.0, end_s, frame.left, frame.right),
-        title: "since the load began",
+        title: "since the start of the load",
         print: time_tick,
     };
     svg((WIDTH, HEIGHT), title, &describe(drawn, y.print), |canvas| {
@@ -323,8 +322,7 @@ fn caption(drawn: &[Line], remark: &str) -> String {
     if points > COLUMNS * 2 {
         let points = format::grouped(points as u64);
         format!(
-            "{points} seconds, reduced to the lowest and the highest point of each of {COLUMNS} columns; shaded ones \
-             make no figures."
+            "{points} seconds, reduced to the lowest and highest point of each of {COLUMNS} columns. Shaded seconds do not count."
         )
     } else {
         remark.to_owned()
@@ -351,7 +349,7 @@ pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Tab
         Row::of(cells)
     });
     let rows = rows.collect();
-    let title = if count > ROWS { "Lowest and highest of several seconds each" } else { "By second" };
+    let title = if count > ROWS { "Lowest and highest value of groups of seconds" } else { "By second" };
     Table { title: title.to_owned(), columns, rows }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn sessions(trial: &Trial) -> Option<Chart> {
         .iter()
         .map(|(name, values)| format!("{name}: {} sessions on average", format::figure(mean(values))))
         .collect();
-    let heading = "What sessions did over time";
+    let heading = "Sessions over time by activity";
     let y = from_zero(most, "sessions");
     let title = format!("{heading}, {}", trial.name);
     let svg = svg((WIDTH, HEIGHT), &title, &description.join("; "), |canvas| {
@@ -41,8 +41,7 @@ pub(crate) fn sessions(trial: &Trial) -> Option<Chart> {
         heading: heading.to_owned(),
         svg,
         legend: legend(inked().map(|(ink, (name, _))| Key::new(ink, name.clone()))),
-        caption: "Layers from below, each a mean of ten looks a second at the server; shaded seconds make no figures. \
-                  Compare it with the throughput of the same seconds."
+        caption: "Stacked layers. Each point is the mean of ten samples per second of the server. Shaded seconds do not count. Compare with the throughput of the same seconds."
             .to_owned(),
         table: table(&lines, "", format::figure),
     })
@@ -75,7 +74,7 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
     let end_s = trial.samples.last().map_or(1.0, |sample| sample.end_s);
     let x = Axis {
         scale: Scale::time(0.0, end_s, frame.left, frame.right),
-        title: "since the load began",
+        title: "since the start of the load",
         print: time_tick,
     };
     let marks = Span::of(trial);

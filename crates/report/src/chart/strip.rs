@@ -144,7 +144,7 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
         .iter()
         .flat_map(|row| &row.shares)
         .fold(1.0, |most: f64, (_, share)| most.max(share.unwrap_or(0.0)));
-    let title = "Course of the rate of each configuration";
+    let title = "Throughput over time of each configuration";
     let describe = |row: &Course<'_>| format!("{}: coefficient of variation {}", row.name, row.variation);
     let description = rows.iter().map(describe).collect::<Vec<String>>().join("; ");
     let svg = svg((WIDTH, height), title, &description, |canvas| {
@@ -161,8 +161,7 @@ pub(crate) fn courses(report: &Report, workload: Workload) -> Option<Chart> {
         heading: "Steadiness of each configuration".to_owned(),
         svg,
         legend: legend(rows.iter().map(|row| Key::new(row.ink, kind_in_words(row.kind)))),
-        caption: "Rate by the second, each from zero as a share of its own mean, which is the thin line. Scatter is the coefficient of variation of \
-                  the first trial. More than 360 seconds are reduced to the lowest and the highest of each column."
+        caption: "Throughput per second, from zero, as a share of its mean (thin line). Scatter is the coefficient of variation of the first trial. More than 360 seconds are reduced to the lowest and highest of each column."
             .to_owned(),
         table: Table { title: title.to_owned(), columns, rows: cells.collect() },
     })

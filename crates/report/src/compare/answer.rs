@@ -1,14 +1,13 @@
 //! The answers of a comparison, a sentence each: what failed of what must not be, then what each combination is judged by.
 
 use super::{Against, Combination, MetricAgainst, gate};
-use crate::change::told_or_dash;
 use crate::comparison::{Outcome, ThresholdResult};
-use crate::format::figure_or_dash;
+use crate::format::{UNKNOWN, figure_or_dash};
 
 /// The answers of one side that is compared with the first; none where both have nothing.
 pub(super) fn answers(against: &Against) -> Vec<String> {
     let broken = against.gates.iter().filter(|gate| gate.outcome != Outcome::Held);
-    let told = |gate: &ThresholdResult| format!("{}: {}, {}", gate.text, gate::word(gate.outcome), gate.why);
+    let told = |gate: &ThresholdResult| format!("{} {}: {}", gate.text, gate::word(gate.outcome), gate.why);
     let (refused, judged): (Vec<&Combination>, Vec<&Combination>) =
         against.combinations.iter().partition(|combination| combination.is_refused());
     let mains = judged.into_iter().map(answer).chain(without_verdict(&refused));
@@ -16,11 +15,11 @@ pub(super) fn answers(against: &Against) -> Vec<String> {
     broken.map(told).chain(mains).chain(nothing).collect()
 }
 
-/// `RAID10: I/Os a second 1,500 against 1,200 I/O/s, +25 % (+24 to +26 %), better`.
+/// `RAID10: I/Os per second 1,500 against 1,200 I/O/s, +25% (95% CI +24 to +26%), better`.
 fn answer(combination: &Combination) -> String {
     let label = if combination.label.is_empty() { String::new() } else { format!("{}: ", combination.label) };
     let Some(metric) = combination.main() else {
-        return format!("{label}what it is judged by was not measured");
+        return format!("{label}the figure for the verdict was not measured");
     };
     let MetricAgainst { metric: of, words, .. } = metric;
     let [first, this] = [metric.first_value, metric.this_value].map(figure_or_dash);
@@ -28,13 +27,13 @@ fn answer(combination: &Combination) -> String {
         "{label}{} {this} against {first} {}, {}, {words}",
         of.says,
         of.unit,
-        told_or_dash(metric.change())
+        metric.change().map_or_else(|| UNKNOWN.to_owned(), |change| change.says())
     )
 }
 
-/// `4 combinations have no verdict, since the workload differs`.
+/// `4 combinations have no verdict, because the workload differs`.
 fn without_verdict(refused: &[&Combination]) -> Option<String> {
-    let why = "no verdict, since the workload differs";
+    let why = "no verdict, because the workload differs";
     match refused {
         [] => None,
         [only] if only.label.is_empty() => Some(why.to_owned()),

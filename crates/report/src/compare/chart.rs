@@ -67,16 +67,16 @@ fn chart(heading: &str, bars: &[Bar<'_>], x: &GainAxis) -> Chart {
 
 fn caption(bars: &[Bar<'_>], x: &GainAxis) -> String {
     let axis = match x.remark() {
-        "" => "Per cent: right of the line, at 0 %, is better, also of a latency.",
+        "" => "Right of the line at 0% is better, also for a latency.",
         factors => factors.trim_start(),
     };
     let confidences = bars.iter().filter_map(|bar| Some(bar.metric.effect?.confidence));
     let interval = match confidences.reduce(f64::min) {
-        None => "No interval: it takes several trials a side.".to_owned(),
+        None => "No interval: it needs several trials per side.".to_owned(),
         Some(least) if least < 0.95 => {
-            format!("Thin lines: intervals, of at least {:.0} %.", least * 100.0)
+            format!("Thin lines: CI of at least {:.0}%.", least * 100.0)
         }
-        Some(_) => "Thin lines: 95 % intervals.".to_owned(),
+        Some(_) => "Thin lines: 95% CI.".to_owned(),
     };
     format!("{axis} {interval}")
 }
@@ -103,8 +103,10 @@ fn key(metric: &MetricAgainst) -> Key {
     match metric.judged.map(|judged| judged.comparison) {
         Some(Comparison::Better) => Key::new(Ink::Series(0), "better"),
         Some(Comparison::Worse) => Key::new(Ink::Series(1), "worse"),
-        Some(Comparison::Differs) => Key::new(Ink::Series(3), "differs, and neither is called better"),
-        _ => Key::new(Ink::Axis, "not shown to differ by what matters"),
+        Some(Comparison::Differs) => {
+            Key::new(Ink::Series(3), "differs, without a verdict on which is better")
+        }
+        _ => Key::new(Ink::Axis, "no relevant difference shown"),
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn environment(first: &StudyRecord, this: &StudyRecord) -> Vec<Differ
 /// What had changed of the machine whenever a study was taken up again: its environment is that of its begin.
 fn resumed(study: &StudyRecord) -> Leaves {
     let changed = study.manifest.resumed.iter().zip(1..).filter(|(again, _)| !again.differs.is_empty());
-    changed.map(|(again, time)| (format!("taken up again, time {time}"), again.differs.join("; "))).collect()
+    changed.map(|(again, time)| (format!("resumed, time {time}"), again.differs.join("; "))).collect()
 }
 
 /// Differences of what was loaded: of the targets as asked, in their full form, of where they were found to be, and of what

@@ -49,7 +49,12 @@ pub struct NotCompared {
 
 impl fmt::Display for NotCompared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no combination that is compared has {}; they have {}", self.metric, self.there.join(", "))
+        write!(
+            f,
+            "no compared combination has the metric {}. Available: {}",
+            self.metric,
+            self.there.join(", ")
+        )
     }
 }
 
@@ -89,11 +94,11 @@ impl Compare {
 
 /// What became of each, a row each; none without any.
 pub(super) fn table(against: &Against) -> Option<Table> {
-    let columns = vec![Column::words("what must not be"), Column::words("outcome"), Column::words("figures")];
+    let columns = vec![Column::words("limit"), Column::words("outcome"), Column::words("figures")];
     let row = |gate: &ThresholdResult| {
         Row::of(vec![gate.text.clone(), word(gate.outcome).to_owned(), gate.why.clone()])
     };
-    Table::of(&format!("What must not be of {}", against.name), columns, against.gates.iter().map(row))
+    Table::of(&format!("Limits of {}", against.name), columns, against.gates.iter().map(row))
 }
 
 /// What became of something that must not be, in a word or two.
@@ -120,7 +125,7 @@ fn limited(limit: &ChangeLimit, against: &Against, sides: Sides) -> ThresholdRes
 }
 
 fn result(text: String, figures: &[Figure]) -> ThresholdResult {
-    let nothing = || (Outcome::Inconclusive, "no combination of both has it".to_owned());
+    let nothing = || (Outcome::Inconclusive, "no combination has it on both sides".to_owned());
     let (outcome, why) = decided(figures).unwrap_or_else(nothing);
     ThresholdResult { text, outcome, why }
 }
@@ -134,7 +139,7 @@ fn change(limit: &ChangeLimit, metric: &MetricAgainst, sides: Sides) -> (Outcome
     };
     let value = if limit.in_per_cent { per_cent(this / first) } else { this - first };
     if !value.is_finite() {
-        let why = "there is no ratio to zero: give the limit in the metric's unit";
+        let why = "a value is zero, so the ratio is undefined. Give the limit in the unit of the metric";
         return (Outcome::Inconclusive, why.to_owned());
     }
     let is_single = metric.first.len().min(metric.this.len()) == 1;
@@ -166,11 +171,9 @@ fn logarithms(ratio: &Estimate) -> Estimate {
 
 /// A change between one run and another whose times may differ by any amount.
 fn of_two_times(limit: &ChangeLimit, change: &Estimate) -> (Outcome, String) {
-    let unit = limit.unit();
-    let [value, low, high] = [change.value, change.low, change.high].map(with_sign);
     let why = format!(
-        "{value} {unit} ({low} to {high} {unit}) between these two runs, and how much runs of different times differ is not known: \
-         compare several runs of each side, or say how much they differ"
+        "{} between these two runs, but the spread between runs is unknown. Compare several runs of each side, or give the spread",
+        with_interval(limit.unit(), change, CONFIDENCE)
     );
     (Outcome::Inconclusive, why)
 }
@@ -178,17 +181,15 @@ fn of_two_times(limit: &ChangeLimit, change: &Estimate) -> (Outcome, String) {
 /// How a change that may lie on either side of a limit would be settled.
 fn repeats(metric: &MetricAgainst, limit: f64, change: &Estimate) -> String {
     if metric.between_runs.is_none() {
-        return "more trials leave what runs differ by themselves: compare several runs of each side"
+        return "More trials do not reduce the spread between runs. Compare several runs of each side"
             .to_owned();
     }
     let half_width = (change.high - change.low) / 2.0;
     let runs = metric.runs.0.min(metric.runs.1);
     let needed = stats::repeats_to_settle((change.value - limit).abs(), half_width, runs, true);
     match needed.filter(|needed| *needed <= PRACTICAL) {
-        Some(needed) => format!("about {needed} runs a side might settle it"),
-        None => {
-            "no number of runs that anybody makes would settle it, so near the limit is the change".to_owned()
-        }
+        Some(needed) => format!("About {needed} runs per side may decide it"),
+        None => "More runs will not help: the change is too close to the limit".to_owned(),
     }
 }
 
@@ -196,17 +197,9 @@ fn per_cent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// `+12 % (+11 to +13 %)` against a limit.
+/// `+12% (+11 to +13%)` against a limit.
 fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64, settled: &str) -> (Outcome, String) {
-    let (unit, is_enough) = (limit.unit(), confidence >= CONFIDENCE);
-    let [value, low, high] = [change.value, change.low, change.high].map(with_sign);
-    let (less, why) = match is_enough {
-        true => (String::new(), String::new()),
-        false => (
-            format!(", {:.0} % interval", confidence * 100.0),
-            ", which decides nothing: measure at least four times a side".to_owned(),
-        ),
-    };
+    let is_enough = confidence >= CONFIDENCE;
     let beyond = |value: f64| limit.bound.allows(value, limit.limit);
     let outcome = match (beyond(change.low), beyond(change.high)) {
         (true, true) if is_enough => Outcome::Failed,
@@ -214,10 +207,18 @@ fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64, settled:
         _ => Outcome::Inconclusive,
     };
     let why = match outcome {
-        Outcome::Inconclusive if is_enough => format!(", and the limit lies within that: {settled}"),
-        _ => why,
+        Outcome::Inconclusive if is_enough => format!(". The limit is inside the interval. {settled}"),
+        Outcome::Inconclusive => ", which decides nothing. Measure each side at least four times".to_owned(),
+        Outcome::Held | Outcome::Failed => String::new(),
     };
-    (outcome, format!("{value} {unit} ({low} to {high} {unit}{less}){why}"))
+    (outcome, format!("{}{why}", with_interval(limit.unit(), change, confidence)))
+}
+
+/// `+12% (95% CI +11 to +13%)`, `−240 I/O/s (95% CI −260 to −220 I/O/s)`.
+fn with_interval(unit: &str, change: &Estimate, confidence: f64) -> String {
+    let [value, low, high] = [change.value, change.low, change.high].map(with_sign);
+    let unit = if unit == "%" { unit.to_owned() } else { format!(" {unit}") };
+    format!("{value}{unit} ({:.0}% CI {low} to {high}{unit})", confidence.min(CONFIDENCE) * 100.0)
 }
 
 /// A change without an interval, which decides nothing unless it is one of single values and these are accepted.
@@ -229,10 +230,12 @@ fn by_value(limit: &ChangeLimit, value: f64, is_single: bool, accept_single: boo
     };
     let why = match (is_single, accept_single) {
         (true, true) => "",
-        (true, false) => ", which decides nothing: measure several times, or accept single values",
-        (false, _) => ", which decides nothing: some value is zero, so give the limit in the metric's unit",
+        (true, false) => ", which decides nothing. Measure several times, or accept single values",
+        (false, _) => ", which decides nothing. A value is zero, so give the limit in the unit of the metric",
     };
-    (outcome, format!("{} {} without an interval{why}", with_sign(value), limit.unit()))
+    let unit = limit.unit();
+    let unit = if unit == "%" { unit.to_owned() } else { format!(" {unit}") };
+    (outcome, format!("{}{unit} without an interval{why}", with_sign(value)))
 }
 
 /// Whether a combination is worse, by the metric that its workload is judged by.
@@ -240,7 +243,7 @@ fn baseline(against: &Against) -> ThresholdResult {
     let of = |combination: &Combination| {
         let (outcome, says) = match combination.main() {
             _ if combination.is_refused() => (Outcome::Inconclusive, "the workload differs".to_owned()),
-            None => (Outcome::Inconclusive, "what it is judged by was not measured".to_owned()),
+            None => (Outcome::Inconclusive, "the figure for the verdict was not measured".to_owned()),
             Some(metric) => {
                 let change = told_or_dash(metric.change());
                 (

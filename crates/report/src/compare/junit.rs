@@ -79,9 +79,9 @@ fn combination(of: &Combination) -> Case {
     let is_descriptive = judged.is_none_or(|judged| judged.comparison == stats::Comparison::Descriptive);
     let (end, why) = match verdict(of) {
         _ if of.is_refused() => (End::Error, refused(of).join(" ")),
-        None => (End::Error, "what it is judged by was not measured".to_owned()),
+        None => (End::Error, "the figure for the verdict was not measured".to_owned()),
         Some(verdict) if is_descriptive => (End::Error, format!("not judged: {verdict}")),
-        Some(verdict) => (End::Skipped, format!("{verdict}; nothing was asked of it")),
+        Some(verdict) => (End::Skipped, format!("{verdict}. No limit was set")),
     };
     Case { class: COMBINATIONS, name: of.label.clone(), measured_s: 0.0, end, why }
 }

@@ -22,7 +22,7 @@ impl Compare {
                 markdown.labelled("Against the first:", &against.name);
             }
             markdown.list(&answers(against));
-            markdown.labelled("Trust:", &self.caution);
+            markdown.labelled("Reliability:", &format!("{}. {}", self.trust().0.word(), self.caution));
             figures(&mut markdown, against, &first);
         }
         for (what, commands) in self.deciding.iter().flat_map(Deciding::told) {
@@ -30,7 +30,7 @@ impl Compare {
         }
         let unused: Vec<String> = self.studies.iter().flat_map(not_used).collect();
         if !unused.is_empty() {
-            markdown.folded("What counts for nothing", |inside| inside.list(&unused));
+            markdown.folded("Not compared", |inside| inside.list(&unused));
         }
         let studies: Vec<&ComparedStudy> = self.studies.iter().collect();
         markdown.small(&begun(&studies));
@@ -46,12 +46,12 @@ fn answers(against: &Against) -> Vec<String> {
     };
     let gates: Vec<String> =
         ["failed", "not judged", "passed"].iter().filter_map(|word| judged(word)).collect();
-    let gates = (!gates.is_empty()).then(|| format!("What must not be: {}", gates.join(", ")));
+    let gates = (!gates.is_empty()).then(|| format!("Limits: {}", gates.join(", ")));
     let verdicts = against.combinations.iter().filter_map(verdict).take(ANSWERS_MOST);
     gates.into_iter().chain(unjudged(against)).chain(verdicts).collect()
 }
 
-/// `RAID10: iops +25 % (+23 to +27 %), better`; none where a verdict is refused.
+/// `RAID10: iops +25% (+23 to +27%), better`; none where a verdict is refused.
 pub(super) fn verdict(combination: &Combination) -> Option<String> {
     let metric = combination.main().filter(|_| !combination.is_refused())?;
     let (label, name, change) = (&combination.label, metric.metric.name, told_or_dash(metric.change()));
@@ -82,6 +82,6 @@ fn figures(markdown: &mut Markdown, against: &Against, first: &str) {
         }
     }
     if !same.is_empty() {
-        markdown.paragraph(&format!("No difference is recorded between the {}", format::listed(&same)));
+        markdown.paragraph(&format!("No recorded difference: {}", format::listed(&same)));
     }
 }

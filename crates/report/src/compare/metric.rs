@@ -43,7 +43,7 @@ pub struct MetricAgainst {
     pub high_pct: Option<f64>,
     /// The ratio with its interval.
     pub effect: Option<Effect>,
-    /// This mean less the first, in the metric's unit, with its 95 % interval; none with a single trial on a side.
+    /// This mean less the first, in the metric's unit, with its 95% interval; none with a single trial on a side.
     pub difference: Option<Estimate>,
     /// What it supports; none where a verdict is refused.
     pub judged: Option<Judged>,
@@ -202,7 +202,7 @@ fn sustained(metric: &Metric, runs: &[RunCells<'_>], center: Center) -> Option<R
 fn without_verdict(first: &[f64], this: &[f64], has_ratio: bool) -> &'static str {
     match (first.is_empty(), this.is_empty()) {
         (true, _) => "not measured in the first",
-        (_, true) => "measured in the first alone",
+        (_, true) => "measured only in the first",
         _ if has_ratio => "descriptive only",
         _ => "no ratio, a value is zero",
     }

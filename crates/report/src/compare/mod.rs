@@ -39,7 +39,7 @@ pub use text::CompareRows;
 use crate::comparison::{Cell, Key as CombinationKey, Outcome, ThresholdResult, combination};
 use crate::format;
 use crate::page::machine;
-use crate::summary::Trust;
+use crate::summary::Reliability;
 use crate::trial::Trial;
 use metric::{Rules, Spread, by_metric};
 use run::Run;
@@ -48,26 +48,48 @@ use side::{Cells, Side};
 /// Version of the JSON document.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// Said of every comparison of studies.
-const NOT_INTERLEAVED: &str = "One run on each side: how much runs of different times differ is not known. So figures differ or are \
-                               alike in these two runs, and neither is called better, worse or equivalent. One study with both as \
-                               configurations compares them block by block";
+/// Why the changes are as reliable as they are, in a few words and in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caution {
+    /// A clause for a first screen.
+    pub(crate) short: &'static str,
+    /// All of it, without a full stop at its end.
+    pub(crate) whole: &'static str,
+}
+
+/// One run on each side.
+const NOT_INTERLEAVED: Caution = Caution {
+    short: "one run on each side, so the spread between runs is unknown",
+    whole: "One run on each side: the spread between runs is unknown. So figures differ or are alike in these two runs, and none is \
+            called better, worse or equivalent. To compare both block by block, measure them as two configurations of one study",
+};
 
 /// Said before the commands that decide.
-const AGAIN: &str = "To decide, measure both sides again, in turn, each as it was set up then";
-const WITH_SPREAD: &str = "Or, if you know how much runs of the same differ from time to time, say 2 %";
+const AGAIN: &str = "To decide, measure both sides again, alternately, each with its original setup";
+const WITH_SPREAD: &str =
+    "Or, if you know the standard deviation between runs of the same setup, for example 2%";
 
 /// Said where it is known how much sessions differ by themselves.
-const BETWEEN: &str = "Not interleaved: intervals and verdicts allow for sessions that differ by themselves, as given; what else \
-                       changed between the studies is part of every effect";
+const BETWEEN: Caution = Caution {
+    short: "not interleaved, with the given spread between runs",
+    whole: "Not interleaved: intervals and verdicts include the given spread between runs. Every effect includes all other changes between \
+            the studies",
+};
 
-/// Said where several runs of a side tell that.
-const RUNS: &str = "Not interleaved: a run is one measurement of its side, and intervals and verdicts follow from how much the runs of \
-                    a side differ; of few runs they are wide. What else changed between the sides is part of every effect";
+/// Said where several runs of a side show that.
+const RUNS: Caution = Caution {
+    short: "not interleaved, with the spread between runs of a side",
+    whole: "Not interleaved: each run counts as one measurement of its side. Intervals and verdicts follow from the spread between runs of \
+            a side, and are wide with few runs. Every effect includes all other changes between the sides",
+};
 
-/// Said besides where the times of the sides do not mix.
-const SEPARATED: &str = "All runs of one side were begun before the first of the other, so that whatever drifted from then to now is \
-                         part of every effect too: let runs of both sides alternate";
+/// The same where the times of the sides do not mix.
+const SEPARATED: Caution = Caution {
+    short: "all runs of one side were before the other, so drift is part of every effect",
+    whole: "Not interleaved: each run counts as one measurement of its side. Intervals and verdicts follow from the spread between runs of \
+            a side, and are wide with few runs. Every effect includes all other changes between the sides. All runs of one side started \
+            before the first of the other, so every effect also includes drift. Alternate the runs of both sides",
+};
 
 /// Several studies, the first of which the others are compared with; or two sides of several runs each.
 #[derive(Clone, Debug, Serialize)]
@@ -82,6 +104,9 @@ pub struct Compare {
     pub between: Option<f64>,
     /// What holds of every effect here.
     pub caution: String,
+    /// The same in a few words.
+    #[serde(skip)]
+    pub(crate) caution_short: &'static str,
     /// What would decide between one run and another; none where verdicts allow for runs that differ, or nothing was proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deciding: Option<Deciding>,
@@ -120,9 +145,9 @@ pub struct ComparedStudy {
     pub(crate) host: Option<String>,
     /// What of it is damaged or counts for nothing, a sentence each.
     pub not_used: Vec<String>,
-    /// How far its figures can be trusted by themselves, and why.
+    /// How reliable its figures are by themselves, and why.
     #[serde(skip)]
-    pub(crate) trust: (Trust, String),
+    pub(crate) trust: (Reliability, String),
     /// Its results directory as it was given.
     #[serde(skip)]
     pub(crate) place: String,
@@ -151,7 +176,7 @@ pub struct Against {
     pub target: Vec<Difference>,
     /// In what settings and setups differ.
     pub settings: Vec<Difference>,
-    /// Share from which on an effect matters: what the user gave, else that of the first study, else 3 %.
+    /// Share from which on an effect matters: what the user gave, else that of the first study, else 3%.
     pub smallest_effect: f64,
     /// Why nothing is compared, a sentence each; empty where something is.
     pub not_compared: Vec<String>,
@@ -206,7 +231,7 @@ impl Compare {
             Some(between) => (Spread::Given(between.value()), BETWEEN),
             None => (Spread::Unknown, NOT_INTERLEAVED),
         };
-        Self::of_sides(&sides, smallest, spread, caution.to_owned())
+        Self::of_sides(&sides, smallest, spread, caution)
     }
 
     /// Compares two sides of runs, each with the name of its results directory. Where there are three in all, how much runs of one
@@ -219,14 +244,14 @@ impl Compare {
     ) -> Self {
         let sides = [Side::of(first), Side::of(this)];
         let (spread, caution) = match first.len() + this.len() > 2 {
-            false => (Spread::Unknown, NOT_INTERLEAVED.to_owned()),
-            true if sides[0].is_apart_from(&sides[1]) => (Spread::Estimated, format!("{RUNS}. {SEPARATED}")),
-            true => (Spread::Estimated, RUNS.to_owned()),
+            false => (Spread::Unknown, NOT_INTERLEAVED),
+            true if sides[0].is_apart_from(&sides[1]) => (Spread::Estimated, SEPARATED),
+            true => (Spread::Estimated, RUNS),
         };
         Self::of_sides(&sides, smallest, spread, caution)
     }
 
-    fn of_sides(sides: &[Side<'_>], smallest: Option<Share>, spread: Spread, caution: String) -> Self {
+    fn of_sides(sides: &[Side<'_>], smallest: Option<Share>, spread: Spread, caution: Caution) -> Self {
         let named = |run: &Run<'_>| ComparedStudy {
             name: run.name.to_owned(),
             title: run.report.title.clone(),
@@ -256,7 +281,8 @@ impl Compare {
                 Spread::Given(between) => Some(between),
                 Spread::Unknown | Spread::Estimated => None,
             },
-            caution,
+            caution: caution.whole.to_owned(),
+            caution_short: caution.short,
             deciding: None,
             against,
             is_spread_unknown: spread == Spread::Unknown,
@@ -452,8 +478,8 @@ fn not_compared(sides: &[(&Side<'_>, &Cells<'_>)], shared: &[Shared<'_>]) -> Vec
         return reasons;
     }
     vec![
-        "the two have no measured combination in common: combinations are paired by the name of their configuration and by \
-         their levels, and whatever its name where each study has but one of a workload"
+        "the two have no measured combination in common. Combinations are paired by configuration name and levels, or, if each \
+         study has only one combination of a workload, whatever their names"
             .to_owned(),
     ]
 }

@@ -8,20 +8,23 @@ use super::{Against, Compare, ComparedStudy, Deciding, chart, gate, label, text}
 use crate::comparison::Outcome;
 use crate::format;
 use crate::page::{document, machine, parts, verdicts};
-use crate::summary::Trust;
+use crate::summary::Reliability;
 use crate::table::{Row, Table};
 
 /// Answers that stand under the title; the rest is in the table.
 pub(super) const ANSWERS_MOST: usize = 5;
 
 /// What is said of how it came to be.
-const METHOD: &str = "Of each combination that both sides have, the figures of its complete trials are compared. One run a side: the gain is \
-    the median of all ratios between a trial of one side and one of the other, with its exact interval (Hodges and Lehmann), beside the \
-    medians of the trials; of one trial on each side the interval follows from those of both trials (Zou and Donner); it says whether the two runs differ or are alike, and no more, since runs of different times may differ by \
-    any amount; where it is given how much runs differ by themselves, the ratio of the geometric means (Welch, of \
-    logarithms). Several runs a side: the run is the unit, the gain is the ratio of the geometric means of the runs, and the interval is \
-    that of how much runs of one side differ. Where a value is zero there is no interval, and the means stand there. For each figure all combinations are one family, for which verdicts are corrected \
-    (Holm). A gain is positive where the figure is better.";
+const METHOD: &str = "prony compares the figures of complete trials, for each combination that both sides have. One run per side: the gain is the \
+    median of all ratios between a trial of one side and one of the other. Its interval is exact (Hodges and Lehmann). The table also has \
+    the medians of the trials. With one trial per side, the interval follows from those of both trials (Zou and Donner). Such an interval shows \
+    only that the two runs differ or are alike, since any two runs may differ. If the spread between runs is given, the gain is the ratio of \
+    the geometric means (Welch, of logarithms). Several runs per side: the run is the unit. The gain is the ratio of the geometric means of the \
+    runs, and its interval follows from the spread between runs of a side. If a value is zero, the table has the means without an interval. \
+    For each figure, all combinations are one family, and verdicts are corrected for it (Holm). A positive gain is an improvement.";
+
+/// The heading of changes that must not be.
+const GATES: &str = "Limits";
 
 impl Compare {
     /// The comparison as one self-contained HTML page.
@@ -40,9 +43,9 @@ impl Compare {
                 @for study in &self.studies { p.meta { (study.told()) } }
                 nav aria-label="Sections" {
                     a href="#changes" { "Changes" }
-                    @if has_gates { a href="#gates" { "What must not be" } }
-                    a href="#trust" { "Trust" }
-                    a href="#differences" { "What differs" }
+                    @if has_gates { a href="#gates" { (GATES) } }
+                    a href="#trust" { "Reliability" }
+                    a href="#differences" { "Differences" }
                     a href="#machines" { "Machines" }
                     a href="#method" { "Method" }
                 }
@@ -50,14 +53,14 @@ impl Compare {
             main {
                 section id="changes" { h2 { "Changes" } @for against in &self.against { (self.changes(against)) } }
                 @if has_gates {
-                    section id="gates" { h2 { "What must not be" } @for against in &self.against { (gates(against)) } }
+                    section id="gates" { h2 { (GATES) } @for against in &self.against { (gates(against)) } }
                 }
-                section id="trust" { h2 { "How far to trust it" } (self.reasons()) }
-                section id="differences" { h2 { "What differs" } @for against in &self.against { (self.differing(against)) } }
+                section id="trust" { h2 { "Reliability" } (self.reasons()) }
+                section id="differences" { h2 { "Differences" } @for against in &self.against { (self.differing(against)) } }
                 section id="machines" { h2 { "Machines" } (self.machines()) }
                 section id="method" { h2 { "Method" } p { (METHOD) } }
             }
-            footer { "Made by prony from the studies' own files. A dash stands where a figure is unknown." }
+            footer { "Created by prony from the files of the studies. A dash marks an unknown figure." }
         };
         document(&format!("Comparison: {title}"), &body)
     }
@@ -75,19 +78,25 @@ impl Compare {
         label(&self.first)
     }
 
-    /// The answers, and how far to trust them in a few words.
+    /// The answers, and how reliable they are in a few words.
     fn summary(&self) -> Markup {
         let answers = self.answers();
         let (told, more) = answers.split_at(answers.len().min(ANSWERS_MOST));
-        let (trust, because) = self.trust();
+        let (trust, reasons) = self.trust();
+        let brief = reasons.first().map(|reason| format!(": {}", reason.short)).unwrap_or_default();
         html! {
-            div.summary {
-                @for answer in told { p.answer { (verdicts::ended(answer)) } }
-                @if !more.is_empty() {
-                    p.answer { a href="#changes" { (format::counted(more.len(), "more change", "more changes")) } "." }
+            dl.summary {
+                @for (index, answer) in told.iter().enumerate() {
+                    dt.result { @if index == 0 { "Result" } }
+                    dd.result { (verdicts::ended(answer)) }
                 }
-                p class={ "trust " (trust.word()) } {
-                    b { "Trust" } " " (verdicts::ended(&format!("{}: {}", trust.word(), gist(&because[0])))) " "
+                @if !more.is_empty() {
+                    dt.result {}
+                    dd.result { a href="#changes" { (format::counted(more.len(), "more change", "more changes")) } }
+                }
+                dt { "Reliability" }
+                dd class={ "reliability " (trust.word()) } {
+                    (verdicts::ended(&format!("{}{brief}", trust.word()))) " "
                     a href="#trust" { "Reasons" }
                 }
             }
@@ -103,44 +112,45 @@ impl Compare {
             told.collect::<Vec<String>>()
         };
         let answers: Vec<String> = self.against.iter().flat_map(of).collect();
-        if answers.is_empty() {
-            vec!["there is only one study, and nothing to compare it with".to_owned()]
-        } else {
-            answers
-        }
+        if answers.is_empty() { vec!["only one study, so nothing is compared".to_owned()] } else { answers }
     }
 
-    /// How far the changes can be trusted, and why: at least one reason.
-    fn trust(&self) -> (Trust, Vec<String>) {
-        let caution = vec![self.caution.clone()];
-        let refused = self.against.iter().flat_map(text::unjudged);
-        let refused: Vec<String> = refused.collect();
-        let runs: Vec<(Trust, String)> = self
-            .studies
-            .iter()
-            .map(|study| (study.trust.0, format!("{} by itself: {}", study.name, study.trust.1)))
-            .collect();
-        let unused = self.studies.iter().flat_map(text::not_used);
-        let within = self.against.iter().flat_map(text::within);
-        let worst = if refused.is_empty() { Trust::Good } else { Trust::Poor };
-        let own = match self.against.iter().all(Against::by_runs) || self.between.is_some() {
-            true => Trust::Good,
-            false => Trust::Fair,
+    /// How reliable the changes are, and why: at least one reason.
+    pub(super) fn trust(&self) -> (Reliability, Vec<Reason>) {
+        let refused: Vec<Reason> = self.against.iter().flat_map(text::unjudged).map(Reason::of).collect();
+        let of_run = |study: &ComparedStudy| Reason {
+            short: format!("{} by itself: {}", study.name, study.trust.0.word()),
+            whole: format!("{} by itself: {}", study.name, study.trust.1),
         };
-        let trust = runs.iter().map(|(trust, _)| *trust).chain([worst, own]).max().unwrap_or(Trust::Fair);
-        // What is least to be trusted stands first.
-        let (bad, rest): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(of, _)| *of == Trust::Poor);
-        let told = |runs: Vec<(Trust, String)>| runs.into_iter().map(|(_, told)| told);
-        let reasons =
-            refused.into_iter().chain(told(bad)).chain(caution).chain(told(rest)).chain(unused).chain(within);
+        // What is least reliable stands first.
+        let (bad, rest): (Vec<_>, Vec<_>) =
+            self.studies.iter().partition(|study| study.trust.0 == Reliability::Low);
+        let worst = if refused.is_empty() { Reliability::High } else { Reliability::Low };
+        let own = match self.against.iter().all(Against::by_runs) || self.between.is_some() {
+            true => Reliability::High,
+            false => Reliability::Medium,
+        };
+        let of_runs = self.studies.iter().map(|study| study.trust.0);
+        let trust = of_runs.chain([worst, own]).max().unwrap_or(Reliability::Medium);
+        let caution = Reason { short: self.caution_short.to_owned(), whole: self.caution.clone() };
+        let unused = self.studies.iter().flat_map(text::not_used).map(Reason::of);
+        let within = self.against.iter().flat_map(text::within).map(Reason::of);
+        let told = |runs: Vec<&ComparedStudy>| runs.into_iter().map(of_run).collect::<Vec<Reason>>();
+        let reasons = refused
+            .into_iter()
+            .chain(told(bad))
+            .chain([caution])
+            .chain(told(rest))
+            .chain(unused)
+            .chain(within);
         (trust, reasons.collect())
     }
 
     fn reasons(&self) -> Markup {
-        let (trust, because) = self.trust();
+        let (trust, reasons) = self.trust();
         html! {
             p { strong { (trust.word()) } }
-            ul.plain { @for reason in &because { li { (verdicts::ended(reason)) } } }
+            ul.plain { @for reason in &reasons { li { (verdicts::ended(&reason.whole)) } } }
             @for (what, commands) in self.deciding.iter().flat_map(Deciding::told) {
                 p { (what) ":" }
                 @for command in &commands { p.meta { code { (command) } } }
@@ -157,10 +167,10 @@ impl Compare {
             @for sentence in text::unjudged(against) { p { (sentence) } }
             (parts::charts(&charts))
             @if left_out > 0 {
-                p.meta { (format::counted(left_out, "further combination is", "further combinations are")) " in the table only." }
+                p.meta { "The table has " (format::counted(left_out, "more combination", "more combinations")) "." }
             }
             @if !told.is_empty() {
-                (parts::table(&titled(text::metrics(against, &first, &told), "Figures that changed or are judged by")))
+                (parts::table(&titled(text::metrics(against, &first, &told), "Changed figures, and figures with a verdict")))
                 p.meta { (text::legend(against)) }
             }
             @if let Some(counts) = text::counted(&others) {
@@ -204,18 +214,27 @@ impl Compare {
     }
 }
 
-impl ComparedStudy {
-    /// `after: Disk on /data, begun 2026-11-22 21:39 UTC, in prony-results/…`.
-    fn told(&self) -> String {
-        let place = if self.place == self.name { String::new() } else { format!(", in {}", self.place) };
-        format!("{}: {}, begun {}{place}", self.name, self.title, parts::instant(&self.started))
+/// A reason for the reliability of the changes.
+pub(super) struct Reason {
+    /// In a few words, for the first screen.
+    short: String,
+    /// In full.
+    whole: String,
+}
+
+impl Reason {
+    /// Of a sentence that is short enough.
+    fn of(sentence: String) -> Self {
+        Self { short: sentence.clone(), whole: sentence }
     }
 }
 
-/// A reason up to its first stop: all of it stands below.
-fn gist(reason: &str) -> &str {
-    let end = [". ", "; "].iter().filter_map(|stop| reason.find(stop)).min();
-    &reason[..end.unwrap_or(reason.len())]
+impl ComparedStudy {
+    /// `after: Disk on /data, started 2026-11-22 21:39 UTC, in prony-results/…`.
+    fn told(&self) -> String {
+        let place = if self.place == self.name { String::new() } else { format!(", in {}", self.place) };
+        format!("{}: {}, started {}{place}", self.name, self.title, parts::instant(&self.started))
+    }
 }
 
 fn gates(against: &Against) -> Markup {

@@ -8,7 +8,7 @@ use super::CombinationKey;
 use crate::comparison::{Cell, axis_words};
 use crate::metrics::of_study;
 use crate::report::Report;
-use crate::summary::{Summary, Trust};
+use crate::summary::{Reliability, Summary};
 use crate::trial::Trial;
 
 /// What was measured, by combination.
@@ -26,10 +26,10 @@ impl<'a> Run<'a> {
         Self { name, study, report: Report::of(study) }
     }
 
-    /// How far its figures can be trusted by themselves, and why.
-    pub(crate) fn trust(&self) -> (Trust, String) {
+    /// How reliable its figures are by themselves, and why.
+    pub(crate) fn trust(&self) -> (Reliability, String) {
         let summary = Summary::of(&self.report);
-        (summary.trust, summary.trust_words())
+        (summary.reliability, summary.reliability_words())
     }
 
     /// What was measured of each combination. Named configurations are known by their name, single trials by that of the
@@ -71,9 +71,9 @@ impl<'a> Run<'a> {
         let damage =
             self.report.damage.iter().map(|damage| format!("the results directory is damaged: {damage}"));
         let ended = |trial: &Trial| match trial.state {
-            _ if trial.is_void() => Some("had errors, and no figure but their share is compared"),
+            _ if trial.is_void() => Some("had errors, so only its error share is compared"),
             State::Failed => Some("failed"),
-            State::Aborted | State::Running => Some("was cut off"),
+            State::Aborted | State::Running => Some("was interrupted"),
             State::Invalid => Some("is invalid"),
             State::Complete | State::Planned | State::Skipped => None,
         };
@@ -92,9 +92,9 @@ impl<'a> Run<'a> {
     pub(crate) fn has_nothing(&self) -> String {
         let trials = &self.report.trials;
         match trials.len() {
-            0 => format!("{} holds no trial that can be read", self.name),
-            1 => format!("the only trial of {} came to no figures that count", self.name),
-            trials => format!("none of the {trials} trials of {} came to figures that count", self.name),
+            0 => format!("{} has no readable trial", self.name),
+            1 => format!("the only trial of {} has no valid figures", self.name),
+            trials => format!("none of the {trials} trials of {} has valid figures", self.name),
         }
     }
 }

@@ -126,9 +126,7 @@ impl<'a> Side<'a> {
             .iter()
             .map(|(key, runs)| (key, lacking(runs)))
             .filter(|(_, names)| !names.is_empty())
-            .map(|(key, names)| {
-                format!("{} came to no figures in {}", combination(key), format::listed(&names))
-            })
+            .map(|(key, names)| format!("{} has no figures in {}", combination(key), format::listed(&names)))
             .collect()
     }
 }

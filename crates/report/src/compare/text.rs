@@ -54,7 +54,7 @@ impl Compare {
             blocks.extend(gate::table(against).map(|table| titled(&table, width)));
         }
         match self.against.is_empty() {
-            true => blocks.push("There is only one study, and nothing to compare it with.".to_owned()),
+            true => blocks.push("Only one study was given, so nothing is compared.".to_owned()),
             false => blocks.push(wrapped(&format!("{}.", self.caution))),
         }
         for (what, commands) in self.deciding.iter().flat_map(Deciding::told) {
@@ -85,9 +85,9 @@ impl Compare {
 /// Before each line of an answer.
 const INDENT: &str = "  ";
 
-/// `A1 (begun 2026-11-21 07:00 UTC), A2 (begun …)`.
+/// `A1 (started 2026-11-21 07:00 UTC), A2 (started …)`.
 pub(super) fn begun(studies: &[&ComparedStudy]) -> String {
-    let one = |study: &&ComparedStudy| format!("{} (begun {})", study.name, instant(&study.started));
+    let one = |study: &&ComparedStudy| format!("{} (started {})", study.name, instant(&study.started));
     studies.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
@@ -96,7 +96,7 @@ pub(super) fn within(against: &Against) -> impl Iterator<Item = String> {
     let differs = |run: &RunDifferences| {
         let all: Vec<String> = run.differences.iter().map(told).collect();
         format!(
-            "{} differs from {}, of which it is given as another run: {}.",
+            "{} is given as another run of {}, but differs from it: {}.",
             run.run,
             run.of,
             format::listed(&all)
@@ -117,7 +117,7 @@ pub(super) fn not_used(study: &ComparedStudy) -> impl Iterator<Item = String> {
     let more = study.not_used.len().saturating_sub(NOT_USED_MOST);
     let told = study.not_used.iter().take(NOT_USED_MOST);
     let told = told.map(|sentence| format!("{}: {}.", study.name, sentence.trim_end_matches('.')));
-    told.chain((more > 0).then(|| format!("{}: and {more} more of the kind.", study.name)))
+    told.chain((more > 0).then(|| format!("{}: and {more} more.", study.name)))
 }
 
 fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
@@ -160,7 +160,9 @@ fn figures(against: &Against, first: &str, width: usize, rows: CompareRows<'_>) 
     if !told.is_empty() || !others.is_empty() {
         blocks.push(grid(&metrics(against, first, &told), width));
         if let CompareRows::Changed { all_with } = rows {
-            blocks.extend(counted(&others).map(|counts| wrapped(&format!("{counts}; all with {all_with}."))));
+            blocks.extend(
+                counted(&others).map(|counts| wrapped(&format!("{counts}. To print them, use {all_with}."))),
+            );
         }
         blocks.push(wrapped(&legend(against)));
     }
@@ -212,15 +214,15 @@ pub(super) fn legend(against: &Against) -> String {
 /// More runs a side than this nobody makes to settle a question.
 pub(super) const PRACTICAL: u32 = 100;
 
-const LEGEND: &str = "Figures: median of the trials' own. Gain: median of the ratios between a trial of one side and one of the other, \
-                      positive is better, with the interval between unpaired trials where both sides have several, else from those of the two trials, \
-                      of 95 % unless it says otherwise.";
+const LEGEND: &str = "Figures: median over the trials. Gain: median of the ratios between a trial of one side and a trial of the other; positive \
+                      is better. The interval is that of unpaired trials, or, with one trial on a side, follows from the two \
+                      trials. It is a 95% CI unless stated otherwise.";
 const LEGEND_OF_MEANS: &str =
-    "Figures: geometric mean of the trials' own. Gain: their ratio, positive is better, with its interval.";
-const LEGEND_OF_RUNS: &str = "Figures: geometric mean of the runs. Gain: their ratio, positive is better, with its 95 % interval. \
-                              Spread: how much runs of one side differ by themselves (standard deviation).";
+    "Figures: geometric mean over the trials. Gain: their ratio with its interval; positive is better.";
+const LEGEND_OF_RUNS: &str = "Figures: geometric mean over the runs. Gain: their ratio with its 95% CI; positive is better. \
+                              Spread: standard deviation between runs of one side.";
 /// Said besides where it is so.
-const LEGEND_OF_ZEROS: &str = " Where a value is zero, the usual mean.";
+const LEGEND_OF_ZEROS: &str = " If a value is zero, the figure is the arithmetic mean.";
 
 pub(super) fn metrics(against: &Against, first: &str, rows: &[(&Combination, &MetricAgainst)]) -> Table {
     let by_runs = against.by_runs();
@@ -255,19 +257,19 @@ pub(super) fn counted(others: &[(&Combination, &MetricAgainst)]) -> Option<Strin
     Some(format!("{head}: {}", parts.join(", ")))
 }
 
-/// `RND4K: no verdict, since the workload differs: threads 1 and 4`.
+/// `RND4K: no verdict, because the workload differs: threads 1 and 4`.
 pub(super) fn refused(combination: &Combination) -> Vec<String> {
     let all = |found: &[Difference]| found.iter().map(told).collect::<Vec<String>>().join("; ");
     let sides = (!combination.workload.is_empty()).then(|| {
         format!(
-            "{}: no verdict, since the workload differs: {}.",
+            "{}: no verdict, because the workload differs: {}.",
             combination.label,
             all(&combination.workload)
         )
     });
     let mixed = combination.mixed.iter().map(|mixed| {
         format!(
-            "{}: no verdict, since the workload of {} is not that of {}, which are given as runs of the same: {}.",
+            "{}: no verdict, because {} and {} are given as runs of one side but have different workloads: {}.",
             combination.label,
             mixed.run,
             mixed.of,
@@ -284,8 +286,8 @@ fn row(combination: &Combination, against: &MetricAgainst, by_runs: bool) -> Row
     };
     let needed = against.judged.and_then(|judged| judged.blocks_needed);
     let settle = needed.map(|runs| match runs {
-        runs if runs > PRACTICAL => "; settled by no number of runs that anybody makes".to_owned(),
-        runs => format!("; about {runs} runs each would settle it"),
+        runs if runs > PRACTICAL => format!(", more than {PRACTICAL} runs per side to decide"),
+        runs => format!(", about {runs} runs per side to decide"),
     });
     let (ours, theirs) = if by_runs { against.runs } else { (against.first.len(), against.this.len()) };
     let spread = against.between_runs.map_or_else(|| format::UNKNOWN.to_owned(), format::per_cent);

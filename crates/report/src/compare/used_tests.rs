@@ -120,7 +120,7 @@ fn the_answer_stands_first_and_runs_are_called_by_their_names() {
     let text = found.text(Some(80), CompareRows::All).to_string();
     let mut lines = text.lines();
     assert!(
-        lines.next().is_some_and(|line| line.starts_with("20261123T002333Z-disk-b (begun 2026-")),
+        lines.next().is_some_and(|line| line.starts_with("20261123T002333Z-disk-b (started 2026-")),
         "{text}"
     );
     let at = |said: &str| text.find(said).unwrap_or_else(|| panic!("{said}: {text}"));

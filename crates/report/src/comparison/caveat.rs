@@ -6,7 +6,7 @@ use stats::{Effect, Estimate};
 
 use crate::change::{Change, Sense, told_or_dash};
 use crate::comparison::{Gain, OutlyingBlock, Point, StudyComparison, looks};
-use crate::format::{self, counted, per_cent, points};
+use crate::format::{self, counted, points};
 use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::{Level, Verdict};
@@ -15,21 +15,16 @@ use crate::verdict::{Level, Verdict};
 pub(crate) fn all(report: &Report, comparison: &StudyComparison) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     if let Some(reason) = &comparison.not_compared {
-        let sentence = format!("Nothing is compared: {reason}");
+        let sentence = format!("nothing is compared: {reason}");
         verdicts.push(Verdict::new(Level::Warning, "not_compared", sentence));
         return verdicts;
     }
     let blocks = comparison.blocks.len();
     if blocks < stats::BLOCKS_MIN {
-        let sentence = format!(
-            "Descriptive only: {} of each combination{}",
-            counted(blocks, "block", "blocks"),
-            few_blocks(blocks),
-        );
-        let verdict = Verdict::new(Level::Warning, "descriptive", sentence);
-        verdicts.push(
-            verdict.with_remedy(format!("measure at least {} blocks for a verdict", stats::BLOCKS_MIN)),
-        );
+        let fact =
+            format!("{} of each combination{}", counted(blocks, "block", "blocks"), few_blocks(blocks));
+        let verdict = Verdict::new(Level::Warning, "descriptive", fact);
+        verdicts.push(verdict.with_action(format!("measure at least {} blocks", stats::BLOCKS_MIN)));
     }
     verdicts.extend(comparison.looks.as_ref().map(looks::StudyLooks::verdict));
     verdicts.extend(order(comparison.order));
@@ -46,7 +41,7 @@ pub(crate) fn few_blocks(blocks: usize) -> String {
     match blocks {
         0 | 1 => String::new(),
         _ => format!(
-            ", whose gains are told with the range of the blocks, a {:.0} % interval",
+            ", so each interval is the range of the blocks ({:.0}% CI)",
             100.0 * (1.0 - 0.5f64.powi(blocks as i32 - 1))
         ),
     }
@@ -54,8 +49,7 @@ pub(crate) fn few_blocks(blocks: usize) -> String {
 
 /// `3 trials count in no comparison (2 not complete, one with I/O errors)`.
 fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
-    const REASONS: [&str; 3] =
-        ["not complete", "with I/O errors", "the last step of a search that confirmed no rate"];
+    const REASONS: [&str; 3] = ["not complete", "with I/O errors", "the last step of an unconfirmed search"];
     let of = |number: &u32| report.trials.iter().find(|trial| trial.number == *number);
     let reason = |trial: &Trial| match trial.search {
         Some(_) => 2,
@@ -70,80 +64,65 @@ fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
     };
     let told: Vec<String> = REASONS.iter().enumerate().filter_map(told).collect();
     let counts = if trials.len() == 1 { "counts" } else { "count" };
-    let mut subject = counted(trials.len(), "trial", "trials");
-    if let Some(first) = subject.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    let sentence = format!(
-        "{subject} {counts} in no comparison ({}); a block counts only where both of its trials do",
-        told.join(", ")
-    );
+    let subject = counted(trials.len(), "trial", "trials");
+    let sentence = format!("{subject} {counts} in no comparison ({})", told.join(", "));
     let trials = trials.to_vec();
-    (!trials.is_empty()).then(|| Verdict { trials, ..Verdict::new(Level::Warning, "not_used", sentence) })
+    let effect = "a block counts only if both of its trials count";
+    (!trials.is_empty())
+        .then(|| Verdict::new(Level::Warning, "not_used", sentence).with_effect(effect).of_trials(trials))
 }
 
 fn order(order: Order) -> Option<Verdict> {
-    let of = |level: Level, sentence: &str| Verdict::new(level, "order", sentence.to_owned());
+    let of = |level: Level, fact: &str| Verdict::new(level, "order", fact);
     match order {
         Order::Blocks | Order::Repeats => None,
-        Order::Abba => Some(of(
-            Level::Note,
-            "The order was ABBA: as given, and the other way round in every second block; a steady drift cancels out over \
-             pairs of blocks, other drift does not",
-        )),
+        Order::Abba => {
+            let verdict = of(Level::Note, "ABBA, which is reversed in every second block");
+            Some(verdict.with_effect("linear drift cancels out over pairs of blocks, other drift does not"))
+        }
         Order::Given => {
-            let verdict = of(
-                Level::Warning,
-                "The trials of each block ran in the order given: a steady drift is not cancelled, and what a trial leaves \
-                 behind always meets the same next one",
-            );
-            Some(verdict.with_remedy("measure again with order = \"blocks\""))
+            let verdict = of(Level::Warning, "the same in all blocks");
+            let verdict = verdict.with_effect("drift and after-effects of trials do not cancel out");
+            Some(verdict.with_action("measure again with order = \"blocks\""))
         }
     }
 }
 
 /// How far the reference repeats itself, and what could be found.
 fn noise(comparison: &StudyComparison) -> Verdict {
-    let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
-    let detectable = comparison.scatter.detectable.map(|gain| {
-        format!(
-            "; one of {} % would have been found in four of five studies such as this one",
-            points(gain * 100.0)
-        )
-    });
-    let matters = format!("Differences from {limit} on matter{}", detectable.unwrap_or_default());
+    let smallest = points(comparison.noise.smallest_effect * 100.0);
+    let detectable = comparison
+        .scatter
+        .detectable
+        .map(|gain| format!(". Detectable with 80% power: {}%", points(gain * 100.0)));
+    let relevant = format!("smallest relevant difference: {smallest}%{}", detectable.unwrap_or_default());
     let noise = &comparison.noise;
-    if let Some(pair) = noise.difference_of_itself() {
-        let sentence = format!(
-            "The machine made a difference of {} without a reason: the reference, measured twice in {}, differs from itself by \
-             that much. Chance alone does so in one study of twenty. Look for what changes within a block (caches, other work, \
-             clock rates), and measure again. {matters}",
-            difference(pair),
-            counted(pair.blocks, "block", "blocks"),
-        );
-        return Verdict::new(Level::Warning, "noise_floor", sentence);
-    }
-    let sentence = match (&noise.noise_floor, &noise.no_noise_floor) {
-        (Some(pair), _) => format!(
-            "The reference, measured twice in {}, differs from itself by {}; both are the reference, by their geometric mean. \
-             {matters}",
-            counted(pair.blocks, "block", "blocks"),
-            difference(pair),
-        ),
-        (None, reason) => format!(
-            "How far the reference repeats itself is not known: {}. {matters}",
-            reason.as_deref().unwrap_or("no reason was recorded")
-        ),
+    let apart = |pair: &Effect| {
+        let blocks = counted(pair.blocks, "block", "blocks");
+        format!("two measurements of the reference differ by {} in {blocks}", difference(pair))
     };
-    Verdict::new(Level::Note, "noise_floor", sentence)
+    if let Some(pair) = noise.difference_of_itself() {
+        let verdict = Verdict::new(Level::Warning, "noise_floor", apart(pair));
+        let verdict = verdict.with_limit("chance alone does so in 1 of 20 studies");
+        let action =
+            "find what changes within a block (caches, background load, clock rates), and measure again";
+        return verdict.with_effect(relevant).with_action(action);
+    }
+    let fact = match (&noise.noise_floor, &noise.no_noise_floor) {
+        (Some(pair), _) => format!("{}, and comparisons use their geometric mean", apart(pair)),
+        (None, reason) => format!("none, {}", reason.as_deref().unwrap_or("no reason was recorded")),
+    };
+    Verdict::new(Level::Note, "noise_floor", fact).with_effect(relevant)
 }
 
-/// `+1.1 % (−1.9 to +5.7 %)`.
+/// `+1.1% (95% CI −1.9 to +5.7%)`.
 fn difference(pair: &Effect) -> String {
     let pct = |ratio: f64| (ratio - 1.0) * 100.0;
     let Estimate { value, low, high } = pair.ratio;
     let ends = Some((pct(low), pct(high)));
-    told_or_dash(Change::of(Some(pct(value)), ends, Sense::More, Some(pair)))
+    Change::of(Some(pct(value)), ends, Sense::More, Some(pair))
+        .map(|change| change.says())
+        .unwrap_or_default()
 }
 
 /// Each block that stands out of the others, with what they gain without it. One wild block of seven costs more power than noise.
@@ -164,18 +143,15 @@ fn outlying(comparison: &StudyComparison) -> Vec<Verdict> {
             let against = &comparison.points[gain.reference].label;
             let off = points(found.off_pct.abs());
             format!(
-                "{} against {against} by {off} %; without it the gain is {without}, with it {with}",
+                "{} against {against} is off by {off}% (gain {without} without the block, {with} with it)",
                 point.label
             )
         };
         let told: Vec<String> = all.iter().filter(|(_, _, found)| found.block == block).map(one).collect();
-        let sentence = format!(
-            "Block {block} is off the others: {}. It counts all the same",
-            format::listed_by("; ", &told)
-        );
-        Verdict::new(Level::Warning, "outlying_block", sentence).with_remedy(format!(
-            "look for what went on in block {block}, and measure again: one wild block of seven hides more than noise does"
-        ))
+        let fact = format!("block {block} differs from the others: {}", format::listed_by("; ", &told));
+        Verdict::new(Level::Warning, "outlying_block", fact)
+            .with_effect("the block still counts")
+            .with_action(format!("find the cause in block {block}, and measure again"))
     };
     blocks.into_iter().map(of_block).collect()
 }
@@ -183,11 +159,8 @@ fn outlying(comparison: &StudyComparison) -> Vec<Verdict> {
 /// Intervals hold for blocks that know nothing of each other.
 fn correlated(comparison: &StudyComparison) -> Option<Verdict> {
     let serial = comparison.scatter.serial.filter(stats::Serial::is_shown)?;
-    let sentence = format!(
-        "Blocks resemble the ones before them (their gains correlate by {:.1} from one block to the next), so that the intervals \
-         of the gains are too narrow and a verdict may be chance",
-        serial.correlation
-    );
+    let sentence = format!("the gains of consecutive blocks are correlated ({:.1})", serial.correlation);
     let verdict = Verdict::new(Level::Warning, "blocks_correlated", sentence);
-    Some(verdict.with_remedy("make trials longer, or rest between them with a cool_down"))
+    let verdict = verdict.with_effect("intervals are too narrow, and a verdict may be chance");
+    Some(verdict.with_action("use longer trials, or a cooldown between them"))
 }

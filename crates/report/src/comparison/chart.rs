@@ -14,7 +14,7 @@ use crate::chart::{Chart, Key, legend};
 use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, Gain, Point, PointValues, Quantity, StudyComparison, axis_words,
 };
-use crate::format::{self, figure, plain};
+use crate::format::{self, UNKNOWN, figure, plain};
 use crate::table::{Column, Row, Table, dash};
 
 /// Values that differ by more than this factor share no even scale.
@@ -151,7 +151,7 @@ fn curve(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
 
 /// What the colours of a curve mean.
 fn curve_keys(comparison: &StudyComparison, series: &AxisSeries) -> Vec<Key> {
-    let knee = series.knee.as_ref().map(|_| Key::new(Ink::Series(1), "knee with its 95 % interval"));
+    let knee = series.knee.as_ref().map(|_| Key::new(Ink::Series(1), "knee with its 95% CI"));
     let jump = series.jump.as_ref().map(|_| Key::new(Ink::Series(1), "jump"));
     [Key::new(Ink::Series(0), comparison.metric.says)].into_iter().chain(knee).chain(jump).collect()
 }
@@ -247,18 +247,18 @@ fn jump(canvas: &mut Canvas<'_>, series: &AxisSeries, frame: &Frame, x: &Scale) 
 fn caption(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries) -> String {
     let blocks = comparison.blocks.len();
     let mean = match comparison.metric.percentile() {
-        Some(percentile) => format!("Mean of the blocks' {percentile}"),
+        Some(percentile) => format!("Mean of {percentile}"),
         None => "Mean".to_owned(),
     };
     let mut parts = vec![match blocks {
-        1 => "One block, without intervals.".to_owned(),
+        1 => "One block, no intervals.".to_owned(),
         _ => format!(
-            "{mean} over {blocks} blocks with its 95 % interval; small points: the blocks. Dashed: the reference, {}.",
+            "{mean} over {blocks} blocks with its 95% CI. Small points: single blocks. Dashed: the reference, {}.",
             series.reference
         ),
     }];
     if let Some(jump) = &series.jump {
-        parts.push(format!("Shaded: the jump, {} %.", format::points(jump.change * 100.0)));
+        parts.push(format!("Shaded: the jump, {}%.", format::points(jump.change * 100.0)));
     }
     if let Some(place) = series.sweet_spot {
         let is_it = series.sweet_spot_lowest == Some(place) && place > 0;
@@ -284,7 +284,7 @@ fn table(axis: &ComparedAxis, series: &AxisSeries, levels: &[Level<'_>]) -> Tabl
     let columns = vec![
         Column::words(axis_words(&axis.name)),
         Column::number("mean"),
-        Column::number("95 %"),
+        Column::number("95%"),
         Column::number("gain"),
         Column::words("verdict"),
     ];
@@ -334,12 +334,12 @@ fn gains(comparison: &StudyComparison, axis: &ComparedAxis, series: &AxisSeries)
         }
     });
     let left_out = if more > 0 {
-        format!(" The {more} with the least gain are in the table only.")
+        format!(" The table also has the {more} levels with the smallest gain.")
     } else {
         String::new()
     };
     let caption = format!(
-        "Gain over {} with its {}; positive is better.{}{left_out}",
+        "Gain over {} with its {}. Positive is better.{}{left_out}",
         series.reference,
         intervals(bars.iter().map(|(_, gain, _)| *gain)),
         x.remark()
@@ -354,7 +354,7 @@ pub(super) fn judged_key(gain: &Gain, else_in: Ink) -> Key {
     match judged_ink(gain, else_in) {
         Ink::Series(0) => Key::new(Ink::Series(0), "better"),
         Ink::Series(_) => Key::new(Ink::Series(1), "worse"),
-        ink => Key::new(ink, "not shown to differ by what matters"),
+        ink => Key::new(ink, "no relevant difference shown"),
     }
 }
 
@@ -366,12 +366,12 @@ pub(super) fn judged_ink(gain: &Gain, else_in: Ink) -> Ink {
     }
 }
 
-/// `95 % interval`, or what confidence the intervals of gains have at least.
+/// `95% CI`, or what confidence the intervals of gains have at least.
 pub(super) fn intervals<'a>(gains: impl Iterator<Item = &'a Gain>) -> String {
     let confidences = gains.filter_map(|gain| Some(gain.effect?.confidence));
     match confidences.reduce(f64::min) {
-        Some(least) if least < 0.95 => format!("interval, of at least {:.0} %", least * 100.0),
-        _ => "95 % interval".to_owned(),
+        Some(least) if least < 0.95 => format!("CI of at least {:.0}%", least * 100.0),
+        _ => "95% CI".to_owned(),
     }
 }
 
@@ -415,9 +415,12 @@ const BAR_FORMS: usize = 3;
 
 /// What stands behind a name, the longest first.
 fn behind(gain: &Gain) -> [Vec<String>; BAR_FORMS] {
-    let told = change(gain);
-    let alone = told.split(" (").next().unwrap_or_default().to_owned();
-    [vec![told, gain.words.clone()], vec![alone.clone(), gain.words.clone()], vec![alone]]
+    let without_interval = gain.change().map_or_else(|| UNKNOWN.to_owned(), |change| change.alone());
+    [
+        vec![change(gain), gain.words.clone()],
+        vec![without_interval.clone(), gain.words.clone()],
+        vec![without_interval],
+    ]
 }
 
 /// As much of a name as leaves room for what stands behind it.

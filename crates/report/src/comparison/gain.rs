@@ -45,7 +45,7 @@ pub struct Gain {
 pub struct OutlyingBlock {
     /// Number of the block.
     pub block: u32,
-    /// How far its ratio of level to reference is from that of the other blocks, in per cent: −40 is 40 % less.
+    /// How far its ratio of level to reference is from that of the other blocks, in per cent: −40 is 40% less.
     pub off_pct: f64,
     /// What the other blocks gain, in per cent, positive is better.
     pub gain_pct_without: f64,
@@ -203,7 +203,7 @@ impl<'a> Pairs<'a> {
             effect,
             judged: None,
             words: match self.grid.rows[index].is_left_out() {
-                true => "left out",
+                true => "skipped",
                 false => none_because(&pairs, single.is_some()),
             }
             .to_owned(),
@@ -213,7 +213,7 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// The block of a comparison that stands out, by what chance makes in 1 % of studies of as many comparisons.
+    /// The block of a comparison that stands out, by what chance makes in 1% of studies of as many comparisons.
     fn outlying(&self, reference: usize, index: usize) -> Option<OutlyingBlock> {
         let blocks = self.blocks(reference, index).zip(&self.grid.blocks);
         let (pairs, numbers): (Vec<(f64, f64)>, Vec<u32>) =

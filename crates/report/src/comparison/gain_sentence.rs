@@ -3,17 +3,16 @@
 //! Along each axis the best level has a sentence of its own and the others are grouped by their verdict, so that a study of
 //! many combinations stays readable; the table has them all.
 
-use record::Direction;
 use stats::{Comparison, NotShown};
 
 use super::held;
 use super::sentence::value;
-use crate::change::told_or_dash;
+use crate::change::Parts;
 use crate::comparison::{
     AxisSeries, CONFIGURATION, ComparedAxis, ComparedMetric, Gain, Point, StudyComparison, axis_words, words,
 };
-use crate::format::{self, per_cent, points};
-use crate::verdict::{Level, Verdict};
+use crate::format::{self, points};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// More blocks than this nobody runs to settle a question.
 const BLOCKS_PRACTICAL: u32 = 100;
@@ -31,101 +30,69 @@ impl Compared<'_> {
         self.gain.judged.map(|judged| judged.comparison)
     }
 
-    /// `gains 96 % (+91 to +101 %)`; see [`Change::says`](crate::change::Change::says).
-    fn change(&self) -> String {
-        self.gain.change().map(|change| change.says()).unwrap_or_default()
+    /// The change in its parts; none where there is no ratio.
+    fn parts(&self) -> Option<Parts> {
+        self.gain.change().map(|change| change.parts())
     }
 
-    /// The change with its reference and its metric: `gains 96 % (+91 to +101 %) over the single disk in I/Os a second`.
-    fn against(&self, metric: &ComparedMetric, reference: &str) -> String {
-        let (change, says) = (self.change(), metric.says);
-        match change.split(' ').next() {
-            Some("gains") => format!("{change} over {reference} in {says}"),
-            Some("loses") => format!("{change} against {reference} in {says}"),
-            Some("gives") => format!("{change} {} {reference} in {says}", joint(&change)),
-            _ => format!("{says} {change} {} with {reference}", joint(&change)),
-        }
+    /// `+72%, 95% CI +70 to +74%`, for a list.
+    fn listed(&self) -> String {
+        self.parts().map(|parts| parts.listed()).unwrap_or_default()
     }
 
-    /// The change with its sign, for a span of changes: `+72 % (+70 to +74 %)`.
-    fn signed(&self) -> String {
-        told_or_dash(self.gain.change())
+    /// `+72% (95% CI +70 to +74%; memory 8GiB, cpus 4)`.
+    fn with_label(&self) -> String {
+        let parts = self.parts();
+        let interval = parts.as_ref().and_then(|parts| parts.interval.clone());
+        let label: Vec<String> = interval.into_iter().chain([self.point.label.clone()]).collect();
+        format!("{} ({})", parts.map(|parts| parts.short()).unwrap_or_default(), label.join("; "))
     }
 
-    /// What the figures support, with what it takes to know more.
-    fn ending(&self, smallest: f64) -> String {
-        let limit = per_cent(smallest).replace(".0 ", " ");
-        match self.verdict() {
-            Some(Comparison::Better) => ": better".to_owned(),
-            Some(Comparison::Worse) => ": worse".to_owned(),
-            Some(Comparison::Differs) => ": differs".to_owned(),
-            Some(Comparison::Alike) => ": alike in these two runs".to_owned(),
-            Some(Comparison::Equivalent) => format!(": equivalent, within ±{limit}"),
-            Some(Comparison::Small) => format!(": small, {}", self.at_most()),
-            Some(Comparison::WithinNoise) => format!(", within noise{}; {}", self.not_shown(), self.settle()),
-            Some(Comparison::NotResolvable) => format!(
-                ": not resolvable here{}, {}; {}",
-                self.not_shown(),
-                self.resolution(&limit),
-                self.settle()
-            ),
-            Some(Comparison::Descriptive) | None => ", descriptive only".to_owned(),
-        }
-    }
-
-    /// `at most 5 %`: how large a small difference may be.
+    /// `at most 5%`: how large a small difference may be.
     fn at_most(&self) -> String {
         let ends = [self.gain.low_pct, self.gain.high_pct].into_iter().flatten();
-        format!("at most {} %", points(ends.map(f64::abs).fold(0.0, f64::max)))
+        format!("at most {}%", points(ends.map(f64::abs).fold(0.0, f64::max)))
     }
 
-    /// What keeps it from being settled: an interval that is wide against what matters, or an effect next to it.
-    fn resolution(&self, limit: &str) -> String {
-        let half_width = self.gain.effect.map_or(0.0, |effect| effect.half_width());
-        let blocks = format::counted(self.gain.blocks, "block", "blocks");
-        let reaches = format!("{blocks} tell no less than {} % apart", points(half_width * 100.0));
-        match self.gain.judged.and_then(|judged| judged.blocks_needed) {
-            None if self.is_narrow(limit) => {
-                format!("the effect is too near to {limit}, from which on it matters")
-            }
-            _ => format!("{reaches}, and {limit} matters"),
-        }
+    /// Whether the figures leave open what holds.
+    fn is_open(&self) -> bool {
+        matches!(self.verdict(), Some(Comparison::WithinNoise | Comparison::NotResolvable))
     }
 
-    /// Whether what matters is more than the interval's half width.
-    fn is_narrow(&self, limit: &str) -> bool {
-        let matters = limit.trim_end_matches(" %").parse::<f64>();
-        let half_width = self.gain.effect.map(|effect| effect.half_width());
-        half_width.zip(matters.ok()).is_some_and(|(half_width, matters)| half_width * 100.0 <= matters)
+    fn blocks_needed(&self) -> Option<u32> {
+        self.gain.judged.and_then(|judged| judged.blocks_needed)
+    }
+
+    fn not_shown(&self) -> Option<NotShown> {
+        self.gain.judged.and_then(|judged| judged.not_shown)
     }
 
     /// Why no difference is shown though the interval excludes none.
-    fn not_shown(&self) -> String {
-        let judged = self.gain.judged.and_then(|judged| Some((judged, judged.not_shown?)));
-        match judged {
-            Some((_, NotShown::Corrected)) => ", not shown once corrected for all comparisons".to_owned(),
-            Some((_, NotShown::Test)) => {
+    fn not_significant(&self) -> Option<String> {
+        Some(match self.not_shown()? {
+            NotShown::Corrected => "not significant after correction for all comparisons".to_owned(),
+            NotShown::Test => {
                 let p_value = self.gain.effect.map_or(1.0, |effect| effect.p_value);
-                format!(", not shown by the t test of these blocks, which scatter unevenly (p {p_value:.2})")
+                format!("not significant in the t test, p = {p_value:.2}")
             }
-            None => String::new(),
-        }
+        })
     }
 
-    fn settle(&self) -> String {
-        match self.gain.judged.and_then(|judged| judged.blocks_needed) {
+    /// What would decide it.
+    fn settle(&self, smallest: f64) -> String {
+        let is_narrow = self.gain.effect.is_some_and(|effect| effect.half_width() <= smallest);
+        match self.blocks_needed() {
             Some(blocks) if blocks > BLOCKS_PRACTICAL => format!(
-                "about {blocks} blocks would settle it, so that longer trials or a quieter machine are the better way"
+                "about {blocks} blocks would decide it, so longer trials or a quieter machine are better"
             ),
-            Some(blocks) => format!("about {blocks} blocks would settle it"),
-            None => "more than 1,000 blocks would be needed to settle it".to_owned(),
+            Some(blocks) => format!("about {blocks} blocks would decide it"),
+            None if is_narrow => {
+                "the effect is so close to the relevant difference that 1,000 blocks would not decide it"
+                    .to_owned()
+            }
+            None => "1,000 blocks would not decide it".to_owned(),
         }
     }
-}
-
-/// What leads from a change to what it is compared with.
-fn joint(change: &str) -> &'static str {
-    if change.contains("as much") { "as" } else { "than" }
 }
 
 /// An axis as sentences speak of it.
@@ -141,6 +108,16 @@ impl Axis<'_> {
     pub(crate) fn words(&self) -> String {
         let words = axis_words(self.name);
         if self.setting.is_empty() { words } else { format!("{}, {words}", self.setting) }
+    }
+
+    /// What is said of several levels, behind the axis; named configurations need no name before them.
+    fn lead(&self, head: &str) -> String {
+        with_setting(&self.group(), head)
+    }
+
+    /// What several levels are of: the setting and the axis, of named configurations the setting alone.
+    fn group(&self) -> String {
+        if self.name == CONFIGURATION { self.setting.to_owned() } else { self.words() }
     }
 
     /// A level with the name of its axis, a configuration alone.
@@ -178,14 +155,8 @@ fn along_series(comparison: &StudyComparison, axis: &ComparedAxis, series: &Axis
         .collect();
     if let Some(first) = without.first() {
         let levels: Vec<&str> = without.iter().map(|one| one.level).collect();
-        let sentence = format!(
-            "{}: {} could not be compared with {}: {}",
-            axis.words(),
-            format::listed(&levels),
-            axis.reference,
-            first.gain.words
-        );
-        verdicts.push(Verdict::new(Level::Warning, "not_compared", sentence));
+        let fact = format!("{} against {}: {}", format::listed(&levels), axis.reference, first.gain.words);
+        verdicts.push(Verdict::new(Level::Warning, "not_compared", fact).about(axis.words()));
     }
     verdicts
 }
@@ -204,23 +175,76 @@ fn compared<'a>(
     axis.levels.iter().zip(&series.points).filter_map(level).collect()
 }
 
-/// `RAID10 with cache gains 96 % (91–101 %) over the single disk: better`.
+/// `RAID10 is better than single disk: +96% throughput (95% CI +91 to +101%)`, or `Inconclusive: RAID1 −1.8% throughput against
+/// single disk (95% CI −4.4 to +1.7%; relevant from 3%)`.
 fn single(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> Verdict {
-    let setting = if axis.setting.is_empty() { String::new() } else { format!("{}: ", axis.setting) };
-    let name = format!("{setting}{}", axis.named(one.level));
-    let reference = axis.named(axis.reference);
-    let joint = if comparison.metric.better == Direction::Lower { ":" } else { "" };
-    let sentence = format!(
-        "{name}{joint} {}{}",
-        one.against(&comparison.metric, &reference),
-        one.ending(comparison.noise.smallest_effect)
-    );
-    verdict(sentence, one)
+    let verb = match one.verdict() {
+        Some(Comparison::Better) => "is better than",
+        Some(Comparison::Worse) => "is worse than",
+        Some(Comparison::Differs) => "differs from",
+        _ => return headed(comparison, axis, one),
+    };
+    claimed(&comparison.metric, axis, one, &format!("{} {verb} {}: ", axis.named(one.level), axis.reference))
 }
 
-fn verdict(sentence: String, one: Compared<'_>) -> Verdict {
-    let figure = one.gain.change().and_then(|change| change.figure());
-    Verdict { figure, trials: one.point.trials.clone(), ..Verdict::new(Level::Finding, "gain", sentence) }
+/// A difference that is shown, behind the words that say so.
+fn claimed(metric: &ComparedMetric, axis: &Axis<'_>, one: Compared<'_>, before: &str) -> Verdict {
+    let Some(parts) = one.parts() else { return finding(before.to_owned(), axis.setting, &[one]) };
+    let fact = Fact::around(before, parts.figure(), parts.of(metric.says));
+    let verdict = finding(fact, axis.setting, &[one]);
+    match parts.interval {
+        Some(interval) => verdict.with_limit(interval),
+        None => verdict,
+    }
+}
+
+/// A difference that is not shown, or does not matter: the verdict comes first.
+fn headed(comparison: &StudyComparison, axis: &Axis<'_>, one: Compared<'_>) -> Verdict {
+    let smallest = comparison.noise.smallest_effect;
+    let (head, effect) = match one.verdict() {
+        Some(Comparison::Equivalent) => ("equivalent", None),
+        Some(Comparison::Small) => {
+            ("too small to matter", Some(format!("the difference is {}", one.at_most())))
+        }
+        Some(Comparison::WithinNoise) => ("inconclusive, within noise", Some(one.settle(smallest))),
+        Some(Comparison::NotResolvable) => ("inconclusive", Some(one.settle(smallest))),
+        Some(Comparison::Alike) => ("no difference between these two runs", None),
+        _ => ("descriptive only", None),
+    };
+    let is_judged = !matches!(one.verdict(), None | Some(Comparison::Descriptive | Comparison::Alike));
+    let Some(parts) = one.parts() else { return finding(axis.named(one.level), axis.setting, &[one]) };
+    // Two numbers beside each other need a comma.
+    let joint = if axis.name == CONFIGURATION { " " } else { ", " };
+    let fact = Fact::around(
+        format!("{}{joint}", axis.named(one.level)),
+        parts.figure(),
+        parts.against(comparison.metric.says, axis.reference),
+    );
+    let limits = [
+        parts.interval,
+        one.not_significant(),
+        is_judged.then(|| format!("relevant from {}", relevant(smallest))),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let mut verdict = finding(fact, &with_setting(axis.setting, head), &[one]);
+    verdict.limit = (!limits.is_empty()).then(|| limits.join("; "));
+    Verdict { effect, ..verdict }
+}
+
+fn finding(fact: impl Into<Fact>, subject: &str, all: &[Compared<'_>]) -> Verdict {
+    let trials: Vec<u32> = all.iter().flat_map(|one| one.point.trials.iter().copied()).collect();
+    let verdict = Verdict::new(Level::Finding, "gain", fact).of_trials(trials);
+    if subject.is_empty() { verdict } else { verdict.about(subject) }
+}
+
+/// `3%`: from which difference on a reader cares.
+fn relevant(smallest: f64) -> String {
+    format!("{}%", points(smallest * 100.0))
+}
+
+/// What begins a sentence, behind the setting where there is one.
+fn with_setting(setting: &str, head: &str) -> String {
+    if setting.is_empty() { format::capital(head) } else { format!("{setting}, {head}") }
 }
 
 /// The best level, then the others by their verdicts.
@@ -232,109 +256,87 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
     };
     let mut better = of(Some(Comparison::Better));
     better.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+    let (reference, says) = (axis.reference, metric.says);
     let mut verdicts = Vec::new();
     if let Some((best, others)) = better.split_first() {
-        verdicts.push(verdict(best_level(metric, axis, *best), *best));
-        let lead = lead(axis, &format!("also better than {} in {}", axis.reference, metric.says));
-        verdicts.extend(group(&lead, others));
+        verdicts.push(best_level(metric, axis, *best));
+        let head = format!("also better than {reference} in {says}");
+        verdicts.extend(listed(&axis.lead(&head), others));
     } else if all.iter().any(|one| one.verdict().is_some_and(|v| v != Comparison::Descriptive)) {
-        let reference = &comparison.points[all[0].gain.reference];
-        let of_value = value(metric, reference).unwrap_or_default();
-        let says =
-            format!("no level is shown to be better than the reference {} with {of_value}", axis.reference);
-        let sentence = lead(axis, &says);
-        verdicts.push(Verdict::new(Level::Finding, "gain", sentence));
+        let point = &comparison.points[all[0].gain.reference];
+        let of_value = value(metric, point).unwrap_or_default();
+        let fact = format!("no level is better than the reference {reference}, with {of_value}");
+        let is_plain = axis.name == CONFIGURATION && axis.setting.is_empty();
+        let fact = if is_plain { format::capital(&fact) } else { fact };
+        verdicts.push(finding(fact, &axis.group(), &[]));
     }
-    let limit = per_cent(comparison.noise.smallest_effect).replace(".0 ", " ");
-    let (reference, says) = (axis.reference, metric.says);
+    let from = relevant(comparison.noise.smallest_effect);
     let others = [
         (Some(Comparison::Worse), format!("worse than {reference} in {says}")),
-        (Some(Comparison::Equivalent), format!("equivalent to {reference} in {says}, within ±{limit}")),
+        (Some(Comparison::Equivalent), format!("equivalent to {reference} in {says}, within ±{from}")),
+        (Some(Comparison::Small), format!("too small to matter against {reference} in {says}, below {from}")),
         (
-            Some(Comparison::Small),
-            format!("small against {reference} in {says}, less than {limit} as estimated"),
+            Some(Comparison::WithinNoise),
+            format!("inconclusive, within noise, against {reference} in {says} (relevant from {from})"),
         ),
-        (Some(Comparison::WithinNoise), format!("within noise of {reference} in {says}")),
         (
             Some(Comparison::NotResolvable),
-            format!("not resolvable here against {reference} in {says}, where {limit} matters"),
+            format!("inconclusive against {reference} in {says} (relevant from {from})"),
         ),
-        (Some(Comparison::Descriptive), format!("{says} against {reference}, descriptive only")),
-        (None, format!("{says} against {reference}, descriptive only")),
+        (Some(Comparison::Descriptive), format!("descriptive only, against {reference} in {says}")),
+        (None, format!("descriptive only, against {reference} in {says}")),
     ];
-    let others = others.iter().map(|(wanted, says)| group(&lead(axis, says), &of(*wanted)));
-    verdicts.extend(others.flatten());
+    verdicts.extend(others.iter().filter_map(|(wanted, head)| match of(*wanted).as_slice() {
+        [only] => Some(single(comparison, axis, *only)),
+        several => listed(&axis.lead(head), several),
+    }));
     verdicts
 }
 
-/// The beginning of a sentence on the levels of an axis; named configurations need no name before them.
-fn lead(axis: &Axis<'_>, says: &str) -> String {
-    if axis.name != CONFIGURATION {
-        return format!("{}: {says}", axis.words());
-    }
-    if !axis.setting.is_empty() {
-        return format!("{}: {says}", axis.setting);
-    }
-    let mut letters = says.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+/// `flush rows 5000, with 4,062 records/s (3,960–4,164), is better than 40: 2.42 times the reference in records per second (95% CI
+/// 2.36 to 2.50)`.
+fn best_level(metric: &ComparedMetric, axis: &Axis<'_>, best: Compared<'_>) -> Verdict {
+    let of_value = value(metric, best.point).map(|value| format!(", with {value},")).unwrap_or_default();
+    let before = format!("{}{of_value} is better than {}: ", axis.named(best.level), axis.reference);
+    claimed(metric, axis, best, &before)
 }
 
-/// `flush rows: 5000 with 4,062 records/s (3,960–4,164) gains 142 % (136–150 %) over 40: better`.
-fn best_level(metric: &ComparedMetric, axis: &Axis<'_>, best: Compared<'_>) -> String {
-    let of_value = value(metric, best.point).unwrap_or_default();
-    let what = best.against(metric, axis.reference);
-    let sentence = match metric.better {
-        Direction::Higher => format!("{} with {of_value} {what}: better", best.level),
-        Direction::Lower => format!("{} with {of_value}: {what}: better", best.level),
-    };
-    if axis.name == CONFIGURATION && axis.setting.is_empty() { sentence } else { lead(axis, &sentence) }
-}
-
-/// `flush rows: worse than 40: 10 (loses 55 %, 53–57 %), 20 (…)`, with the blocks that would settle what is within noise.
-fn group(lead: &str, group: &[Compared<'_>]) -> Option<Verdict> {
+/// `flush rows, worse than 40 in records per second: 10 (−55%, 95% CI −57 to −53%), 20 (…)`, with the blocks that would settle what is
+/// within noise.
+fn listed(head: &str, group: &[Compared<'_>]) -> Option<Verdict> {
     if group.is_empty() {
         return None;
     }
     let one = |one: &Compared<'_>| {
-        let change = one.change().replacen(" (", ", ", 1);
-        let most = if one.verdict() == Some(Comparison::Small) {
-            format!(", {}", one.at_most())
-        } else {
-            String::new()
+        let most = match one.verdict() {
+            Some(Comparison::Small) => format!(", {}", one.at_most()),
+            _ => String::new(),
         };
-        format!("{} ({}{most})", one.level, change.trim_end_matches(')'))
+        format!("{} ({}{most})", one.level, one.listed())
     };
     let levels: Vec<String> = group.iter().map(one).collect();
-    let is_open = |one: &&Compared<'_>| {
-        matches!(one.verdict(), Some(Comparison::WithinNoise | Comparison::NotResolvable))
-    };
-    let within = || group.iter().filter(|one| is_open(one));
-    let needed = within().filter_map(|one| one.gain.judged?.blocks_needed).max();
-    let settled = match (within().next(), needed) {
-        (None, _) => String::new(),
-        (Some(only), _) if group.len() == 1 => format!("; {}", only.settle()),
-        (Some(_), Some(blocks))
-            if within().all(|one| one.gain.judged.is_some_and(|j| j.blocks_needed.is_some())) =>
-        {
-            format!(
-                "; about {blocks} blocks would settle each of them in four of five studies, and all of them together less often"
-            )
+    let has = |why: NotShown| group.iter().any(|one| one.not_shown() == Some(why));
+    let corrected = has(NotShown::Corrected)
+        .then(|| "intervals without 0 are not significant after correction for all comparisons".to_owned());
+    let tested =
+        has(NotShown::Test).then(|| "intervals without 0 are not significant in the t test".to_owned());
+    let effects: Vec<String> =
+        [corrected, tested, deciding(group)].into_iter().flatten().map(|one| format::capital(&one)).collect();
+    let verdict = finding(format::listed(&levels), head, group);
+    Some(if effects.is_empty() { verdict } else { verdict.with_effect(effects.join(". ")) })
+}
+
+/// How many blocks would decide what is open in a group.
+fn deciding(group: &[Compared<'_>]) -> Option<String> {
+    let open = || group.iter().filter(|one| one.is_open());
+    open().next()?;
+    Some(match open().filter_map(Compared::blocks_needed).max() {
+        Some(blocks) if open().all(|one| one.blocks_needed().is_some()) => {
+            format!("about {blocks} blocks would decide each with 80% power")
         }
-        (Some(_), Some(blocks)) => format!("; about {blocks} blocks would settle some of them"),
-        (Some(_), None) => "; more than 1,000 blocks would be needed to settle it".to_owned(),
-    };
-    let trials = group.iter().flat_map(|one| one.point.trials.iter().copied()).collect();
-    let not_shown =
-        |why: NotShown| group.iter().any(|one| one.gain.judged.and_then(|j| j.not_shown) == Some(why));
-    let mut open = String::new();
-    if not_shown(NotShown::Corrected) {
-        open += "; an interval without 0 is not enough once corrected for all comparisons";
-    }
-    if not_shown(NotShown::Test) {
-        open += "; an interval without 0 is not enough where the t test of the same blocks shows nothing";
-    }
-    let sentence = format!("{lead}: {}{open}{settled}", format::listed(&levels));
-    Some(Verdict { trials, ..Verdict::new(Level::Finding, "gain", sentence) })
+        Some(blocks) => format!("about {blocks} blocks would decide some of them"),
+        None => "1,000 blocks would not decide them".to_owned(),
+    })
 }
 
 /// The same axis at the other settings of the others, in one sentence.
@@ -365,18 +367,13 @@ pub(crate) fn elsewhere(comparison: &StudyComparison, axis: &ComparedAxis) -> Op
     let counts = if counts.is_empty() { vec!["descriptive only".to_owned()] } else { counts };
     let one_reference = axis.series.iter().all(|series| series.reference == axis.reference);
     let reference = if one_reference { axis.reference.as_str() } else { "the reference" };
-    let sentence = format!(
-        "{}: over all {} settings of the others, {} comparisons with {} in {}: {}; from {} at {} to {} at {}",
-        axis_words(&axis.name),
-        axis.series.len(),
+    let fact = format!(
+        "{} comparisons with {reference} in {} over all {} settings of the other axes: {}",
         all.len(),
-        reference,
         comparison.metric.says,
+        axis.series.len(),
         counts.join(", "),
-        least.signed(),
-        least.point.label,
-        most.signed(),
-        most.point.label,
     );
-    Some(Verdict::new(Level::Finding, "gain", sentence))
+    let range = format!("the changes range from {} to {}", least.with_label(), most.with_label());
+    Some(finding(fact, &axis_words(&axis.name), &[]).with_effect(range))
 }

@@ -35,10 +35,10 @@ impl OfferedHeld {
     /// What a comparison says in place of a gain.
     fn words(&self) -> String {
         match (self.all(), self.judged) {
-            (Some(true), _) => "rate held".to_owned(),
-            (Some(false), _) => "rate not held".to_owned(),
-            (None, 0) => "rate not judged".to_owned(),
-            (None, judged) => format!("rate held in {} of {judged} blocks", self.held),
+            (Some(true), _) => "sustained".to_owned(),
+            (Some(false), _) => "not sustained".to_owned(),
+            (None, 0) => "not judged".to_owned(),
+            (None, judged) => format!("sustained in {} of {judged} blocks", self.held),
         }
     }
 }
@@ -83,8 +83,8 @@ pub(crate) fn mark(comparison: &mut StudyComparison, trials: &[Trial]) {
             let [reference, own] = [&held[gain.reference], &held[index]];
             let is_held = |held: &Option<OfferedHeld>| held.as_ref().map(OfferedHeld::all);
             let words = match (is_held(reference), is_held(own)) {
-                (_, Some(Some(false))) => "rate not held".to_owned(),
-                (Some(Some(false)), _) => "rate of the reference not held".to_owned(),
+                (_, Some(Some(false))) => "not sustained".to_owned(),
+                (Some(Some(false)), _) => "reference not sustained".to_owned(),
                 (Some(_), Some(_)) if is_rate => own.as_ref().map(OfferedHeld::words).unwrap_or_default(),
                 _ => continue,
             };
@@ -110,11 +110,11 @@ pub(crate) fn along(
     }
     let told = levels_told(rate, &offered);
     let setting = if series.setting.is_empty() { String::new() } else { format!("{}, ", series.setting) };
-    let sentence = format!("{setting}{}: {told}", axis_words(&axis.name));
-    Some(Verdict::new(Level::Finding, HELD, sentence))
+    let subject = format!("{setting}{}", axis_words(&axis.name));
+    Some(Verdict::new(Level::Finding, HELD, told).about(subject))
 }
 
-/// `5,100 records/s were held with 40, and not with 10`. Levels whose blocks differ, or were not judged, have their own words.
+/// `5,100 records/s were sustained with 40, not with 10`. Levels whose blocks differ, or were not judged, have their own words.
 fn levels_told(rate: &str, offered: &[(&str, &OfferedHeld)]) -> String {
     let with = |is_so: &dyn Fn(&OfferedHeld) -> bool| {
         let levels = offered.iter().filter(|(_, one)| is_so(one)).map(|(level, _)| *level);
@@ -123,10 +123,10 @@ fn levels_told(rate: &str, offered: &[(&str, &OfferedHeld)]) -> String {
     let (held, not_held) = (with(&|one| one.all() == Some(true)), with(&|one| one.all() == Some(false)));
     if held.len() + not_held.len() == offered.len() {
         return match (held.is_empty(), not_held.is_empty()) {
-            (false, true) => format!("{rate} were held with each of {}", listed(&held)),
-            (true, _) => format!("{rate} were held with none of {}", listed(&not_held)),
+            (false, true) => format!("{rate} were sustained with {}", listed(&held)),
+            (true, _) => format!("{rate} were not sustained with {}", listed(&not_held)),
             (false, false) => {
-                format!("{rate} were held with {}, and not with {}", listed(&held), listed(&not_held))
+                format!("{rate} were sustained with {}, not with {}", listed(&held), listed(&not_held))
             }
         };
     }
@@ -135,12 +135,12 @@ fn levels_told(rate: &str, offered: &[(&str, &OfferedHeld)]) -> String {
     };
     let differ = offered.iter().filter(|(_, one)| one.judged > 0 && one.all().is_none());
     let differ =
-        differ.map(|(level, one)| format!("held in {} of {} blocks with {level}", one.held, one.judged));
+        differ.map(|(level, one)| format!("sustained in {} of {} blocks with {level}", one.held, one.judged));
     let why =
         offered.iter().filter(|(_, one)| one.judged == 0).find_map(|(_, one)| one.unknown_because.as_ref());
     let unknown = named("not judged", &with(&|one| one.judged == 0));
     let unknown = unknown.map(|unknown| unknown + &why.map(|why| format!(" ({why})")).unwrap_or_default());
-    let parts = named("held", &held).into_iter().chain(named("not held", &not_held));
+    let parts = named("sustained", &held).into_iter().chain(named("not sustained", &not_held));
     let parts: Vec<String> = parts.chain(differ).chain(unknown).collect();
     format!("{rate}: {}", parts.join(", "))
 }
@@ -169,11 +169,11 @@ mod tests {
 
     #[test]
     fn levels_that_differ_from_block_to_block_are_neither_held_nor_not() {
-        check(&[("40", 2, 2), ("100", 2, 2)], "5,100 records/s were held with each of 40, 100");
-        check(&[("10", 0, 2), ("40", 2, 2)], "5,100 records/s were held with 40, and not with 10");
+        check(&[("40", 2, 2), ("100", 2, 2)], "5,100 records/s were sustained with 40, 100");
+        check(&[("10", 0, 2), ("40", 2, 2)], "5,100 records/s were sustained with 40, not with 10");
         check(
             &[("40", 2, 2), ("1000", 1, 2), ("5000", 0, 0)],
-            "5,100 records/s: held with 40, held in 1 of 2 blocks with 1000, not judged with 5000 (the window holds less \
+            "5,100 records/s: sustained with 40, sustained in 1 of 2 blocks with 1000, not judged with 5000 (the window holds less \
              than 2 flushes)",
         );
     }
@@ -184,7 +184,7 @@ mod tests {
             |held, judged| OfferedHeld { rate: String::new(), held, judged, unknown_because: None }.words();
         assert_eq!(
             [words(2, 2), words(0, 2), words(1, 2), words(0, 0)],
-            ["rate held", "rate not held", "rate held in 1 of 2 blocks", "rate not judged"]
+            ["sustained", "not sustained", "sustained in 1 of 2 blocks", "not judged"]
         );
     }
 }

@@ -59,27 +59,21 @@ impl StudyLooks {
     pub(crate) fn verdict(&self) -> Verdict {
         let Self { blocks, blocks_max: most, settled, comparisons, ended, .. } = *self;
         let settled = match (settled, comparisons) {
-            (1, 1) => "the comparison is settled".to_owned(),
-            (settled, all) if settled == all => format!("all {all} comparisons are settled"),
-            (1, all) => format!("1 of {all} comparisons is settled"),
-            (settled, all) => format!("{settled} of {all} comparisons are settled"),
+            (1, 1) => "the comparison is decided".to_owned(),
+            (settled, all) if settled == all => format!("all {all} comparisons are decided"),
+            (1, all) => format!("1 of {all} comparisons is decided"),
+            (settled, all) => format!("{settled} of {all} comparisons are decided"),
         };
-        let came = match ended {
-            Ended::Settled => format!("The study ended after {blocks} of at most {most} blocks: {settled}"),
-            Ended::AtMost => format!("The study took all of its {most} blocks: {settled}"),
+        let fact = match ended {
+            Ended::Settled => format!("the study ended after {blocks} of at most {most} blocks: {settled}"),
+            Ended::AtMost => format!("the study used all of its {most} blocks: {settled}"),
             Ended::NotEnded => {
-                format!(
-                    "The study did not come to its end, after {blocks} of at most {most} blocks: {settled}"
-                )
+                format!("the study stopped early, after {blocks} of at most {most} blocks: {settled}")
             }
         };
-        let sentence = format!(
-            "{came}. It was looked at after each block from the sixth on; intervals and p-values hold for all looks together \
-             (repeated confidence intervals, at levels by Lan and DeMets), and intervals are wider than those of blocks that are all \
-             measured"
-        );
         let level = if ended == Ended::NotEnded { Level::Warning } else { Level::Note };
-        Verdict::new(level, "looks", sentence)
+        let effect = "intervals and p-values hold for all looks together, so intervals are wider than in a fixed study";
+        Verdict::new(level, "looks", fact).with_effect(effect)
     }
 }
 

@@ -6,7 +6,7 @@
 //! which the p-values are corrected (Holm); a study of three axes makes three families. Only blocks in which both trials are
 //! complete and free of I/O errors make a pair, so that drift between blocks is no part of an effect.
 //!
-//! A gain is the change of the metric in per cent, and positive is better: 12 % less of a latency gains 12 %.
+//! A gain is the change of the metric in per cent, and positive is better: 12% less of a latency gains 12%.
 
 mod caveat;
 pub(crate) mod chart;
@@ -148,9 +148,9 @@ pub struct PointValues {
     /// Of the rate that a search finds: the mean of what was held, and of what failed above it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sustained: Option<RateRange>,
-    /// The mean with its 95 % interval, cut at 0, below which no metric can be; none of fewer than two blocks.
+    /// The mean with its 95% interval, cut at 0, below which no metric can be; none of fewer than two blocks.
     pub interval: Option<Estimate>,
-    /// The 95 % interval of this run, where the metric is a percentile or a rate that one block alone has.
+    /// The 95% interval of this run, where the metric is a percentile or a rate that one block alone has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_interval: Option<RunInterval>,
     /// What it is compared with, an axis each.
@@ -160,7 +160,7 @@ pub struct PointValues {
     pub published: Option<PublishedValue>,
 }
 
-/// The 95 % interval of a percentile or a rate of one run, in the metric's unit.
+/// The 95% interval of a percentile or a rate of one run, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunInterval {
     /// Lower end.
@@ -239,7 +239,7 @@ pub struct AxisSeries {
     pub jump: Option<Jump>,
     /// Why no jump is claimed.
     pub no_jump: Option<String>,
-    /// Level, by its place in the axis, past which more gains less than 5 %: the sweet spot is this one at most.
+    /// Level, by its place in the axis, past which more gains less than 5%: the sweet spot is this one at most.
     pub sweet_spot: Option<usize>,
     /// The cheapest level that is not ruled out to be it, or to be as good as any that was measured.
     pub sweet_spot_lowest: Option<usize>,
@@ -474,8 +474,8 @@ fn others(
     metrics::all(trials).into_iter().filter(|metric| metric.name != main.name).filter_map(other).collect()
 }
 
-const REPEATS: &str = "all repeats of a combination ran after each other, so that a drift of the machine would look \
-                       like an effect; order = \"blocks\" makes the combinations comparable";
+const REPEATS: &str = "all repeats of a combination ran after each other, so drift would look like an effect. Use order = \"blocks\" to \
+                       compare combinations";
 
 fn point(row: &grid::Row<'_>, axes: &[DesignedAxis]) -> Point {
     Point {

@@ -75,12 +75,12 @@ fn pairs<'a>(grid: &'a Grid<'_>, metric: &Metric) -> BTreeMap<&'a Key, Vec<(f64,
 fn none_because(grid: &Grid<'_>, pairs: &BTreeMap<&Key, Vec<(f64, f64)>>) -> String {
     let most = pairs.values().map(Vec::len).max().unwrap_or(0);
     if grid.aa.is_empty() {
-        "the reference was not measured twice in a block (no A/A pair)".to_owned()
+        "the reference was not measured twice in a block".to_owned()
     } else if most == 0 {
-        "no block has this figure of both measurements of the reference".to_owned()
+        "no block has this figure for both measurements of the reference".to_owned()
     } else if most < 2 {
-        "the reference was measured twice in one block only".to_owned()
+        "the reference was measured twice in only one block".to_owned()
     } else {
-        "a figure of the reference is zero, so that it has no ratio to itself".to_owned()
+        "a figure of the reference is zero, so the ratio is undefined".to_owned()
     }
 }

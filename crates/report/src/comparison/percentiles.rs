@@ -135,13 +135,13 @@ fn caption(comparison: &StudyComparison, series: &AxisSeries, all: &[Level<'_>],
     let gains = || all.iter().flat_map(|level| &level.gains).map(|(_, gain)| *gain);
     let interval = match gains().any(|gain| gain.effect.is_some()) {
         true => format!(" with its {} over {} blocks", intervals(gains()), comparison.blocks.len()),
-        false => ", of one block and without an interval".to_owned(),
+        false => " in one block, without an interval".to_owned(),
     };
     let more = match more {
         0 => String::new(),
-        more => format!(" {more} more levels are in the table only."),
+        more => format!(" The table has {more} more levels."),
     };
-    format!("Gain over {}{interval}; less of a latency is a gain.{more}", series.reference)
+    format!("Gain over {}{interval}. Lower latency is a gain.{more}", series.reference)
 }
 
 fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
@@ -160,7 +160,7 @@ fn table_of(axis: &ComparedAxis, levels: &[Level<'_>]) -> Table {
 pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
     let mut columns =
         vec![words("against", "the reference of the axis", 3), words("level", "level of the axis", 0)];
-    let meaning = "change against the reference with its interval; positive is better";
+    let meaning = "change against the reference, with its interval; positive is better";
     let shown = percentile_columns(&comparison.percentiles, [1, 2, 0, 0]);
     columns.extend(shown.map(|column| Column { meaning, ..column }));
     let names = percentiles(comparison);
@@ -173,7 +173,7 @@ pub(crate) fn table(comparison: &StudyComparison) -> Option<Table> {
     };
     let rows: Vec<Row> = comparison.axes.iter().flat_map(of_axis).collect();
     let heads: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
-    let title = "Gain in each percentile of the latency (less is a gain; * better or worse)";
+    let title = "Gain in each percentile of the latency (lower is a gain; * better or worse)";
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&heads))
 }
 

@@ -1,4 +1,4 @@
-//! What more processors give, step by step: a sentence and a table.
+//! The gain of more CPUs, step by step: a sentence and a table.
 
 use stats::ScalingStep;
 
@@ -10,7 +10,7 @@ use crate::verdict::{Level, Verdict};
 /// Confidence of an interval that needs no word.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
-/// `cpus: each doubling of the processors gives 1.90 times orders_per_min (1.84–1.97) from 2 to 4, 1.80 times (1.75–1.84) from 4
+/// `cpus: each doubling of the CPUs gives 1.90 times orders_per_min (95% CI 1.84–1.97) from 2 to 4, 1.80 times (…) from 4
 /// to 8`.
 pub(super) fn finding(metric: &ComparedMetric, words: &str, series: &AxisSeries) -> Option<Verdict> {
     let step = |step: &ScalingStep| {
@@ -24,18 +24,18 @@ pub(super) fn finding(metric: &ComparedMetric, words: &str, series: &AxisSeries)
         )
     };
     let steps: Vec<String> = series.scaling.iter().map(step).collect();
-    let sentence = format!("{words}: each doubling of the processors gives {}", steps.join(", "));
-    (!steps.is_empty()).then(|| Verdict::new(Level::Finding, "scaling", sentence))
+    let fact = format!("each doubling of the CPUs gives {}", steps.join(", "));
+    (!steps.is_empty()).then(|| Verdict::new(Level::Finding, "scaling", fact).about(words))
 }
 
-/// The interval of a doubling, and its confidence if that is not 95 %.
+/// The interval of a doubling, and its confidence if that is not 95%.
 fn per_doubling(step: &ScalingStep) -> String {
-    let Some(effect) = &step.effect else { return "of one block, no interval".to_owned() };
+    let Some(effect) = &step.effect else { return "one block, no interval".to_owned() };
     let [low, high] = [effect.ratio.low, effect.ratio.high].map(|ratio| step.per_doubling(ratio));
     let range = format::range(low, high);
     match effect.confidence < USUAL_CONFIDENCE {
-        true => format!("{range}, {} interval", format::per_cent(effect.confidence)),
-        false => range,
+        true => format!("{} CI {range}", format::per_cent(effect.confidence)),
+        false => format!("95% CI {range}"),
     }
 }
 
@@ -43,18 +43,14 @@ fn per_doubling(step: &ScalingStep) -> String {
 pub(super) fn table(comparison: &StudyComparison) -> Option<Table> {
     let columns = vec![
         words("axis", "what is varied", 2),
-        words("setting", "where the other axes stay", 1),
-        column("from", "processors", 0),
-        column("to", "processors", 0),
-        column("times", "throughput at the larger number over that at the smaller", 0),
-        column("interval", "of 95 % unless it says otherwise", 1),
-        column("per doubling", "the same for twice as many processors; 2 is as much as there is more", 0),
-        column(
-            "efficiency",
-            "the part of the added processors that came out as throughput, beside the first ones",
-            0,
-        ),
-        column("blocks", "blocks in which both were measured", 3),
+        words("setting", "levels of the other axes", 1),
+        column("from", "CPUs", 0),
+        column("to", "CPUs", 0),
+        column("times", "throughput with more CPUs divided by throughput with fewer", 0),
+        column("interval", "95% unless stated otherwise", 1),
+        column("per doubling", "the same for twice as many CPUs; 2 is linear", 0),
+        column("efficiency", "share of the added CPUs that became throughput", 0),
+        column("blocks", "blocks that measured both", 3),
     ];
     let rows = comparison.axes.iter().flat_map(|axis| {
         let of_series = move |series: &AxisSeries| {
@@ -63,7 +59,7 @@ pub(super) fn table(comparison: &StudyComparison) -> Option<Table> {
         };
         axis.series.iter().flat_map(of_series)
     });
-    let table = Table::of("Scaling over processors", columns, rows);
+    let table = Table::of("Scaling over CPUs", columns, rows);
     table.map(|table| table.without_empty_columns(&["setting", "interval"]))
 }
 
@@ -104,7 +100,7 @@ mod tests {
 
     fn sentence(report: &Report, rule: &str) -> String {
         let found = report.verdicts.iter().find(|verdict| verdict.rule == rule);
-        found.map(|verdict| verdict.sentence.clone()).unwrap_or_default()
+        found.map(|verdict| verdict.sentence().clone()).unwrap_or_default()
     }
 
     #[test]
@@ -123,16 +119,16 @@ mod tests {
         let told = sentence(&report, "scaling");
         assert!(
             told.starts_with(
-                "cpus: each doubling of the processors gives 1.90 times iops (1.90–1.90) from 2 to 4"
+                "cpus: each doubling of the CPUs gives 1.90 times iops (95% CI 1.90–1.90) from 2 to 4"
             ),
             "{told}"
         );
-        assert!(told.contains(", 1.80 times iops (1.80–1.80) from 4 to 8"), "{told}");
+        assert!(told.contains(", 1.80 times iops (95% CI 1.80–1.80) from 4 to 8"), "{told}");
         let text = report.text(Some(200));
-        for part in ["Scaling over processors", "per doubling", "95 %", "90 %"] {
+        for part in ["Scaling over CPUs", "per doubling", "95%", "90%"] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(report.html().contains("Scaling over processors"));
+        assert!(report.html().contains("Scaling over CPUs"));
         let json = serde_json::to_value(&report.comparison).unwrap();
         assert_eq!(json["axes"][0]["series"][0]["scaling"].as_array().unwrap().len(), 2);
         let series = &report.comparison.as_ref().unwrap().axes[0].series[0];
@@ -149,7 +145,7 @@ mod tests {
         let told = sentence(&report, "scalability");
         let series = &report.comparison.as_ref().unwrap().axes[0].series[0];
         assert_eq!((series.scalability_unit, series.no_scalability.as_deref()), (0.25, None));
-        assert!(told.contains("scales, counted in 0.25 of a processor, with contention σ 0.0"), "{told}");
+        assert!(told.contains("scales (in units of 0.25 CPU) with contention σ 0.0"), "{told}");
         let sigma = series.scalability.unwrap().sigma;
         assert!((sigma.value - 0.05).abs() < 0.005, "the one that was put in, and not {sigma:?}");
         assert!(sentence(&report, "scaling").contains("from 0.25 to 0.5"));

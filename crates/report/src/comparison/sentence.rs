@@ -10,7 +10,7 @@ use crate::format::{self, figure, points as points_of};
 use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 use crate::workloads;
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
@@ -32,15 +32,22 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts
 }
 
-/// That no knee, sweet spot or scalability was found is no news: one line, with the first reason.
+/// What a shape is called that was not found, by its rule.
+const SHAPES: [(&str, &str); 3] =
+    [("no_knee", "knee"), ("sweet_spot", "sweet spot"), ("scalability", "scalability")];
+
+/// That no knee, sweet spot or scalability was found is no news: one line, with the first reason and the names of the others.
 fn no_shape(notes: &[Verdict]) -> Option<Verdict> {
-    let first = notes.first()?;
-    let more = match notes.len() {
-        1 => String::new(),
-        2 => "; one more shape was looked for and not found".to_owned(),
-        many => format!("; {} more shapes were looked for and not found", many - 1),
-    };
-    Some(Verdict { sentence: format!("{}{more}", first.sentence), ..first.clone() })
+    let (first, others) = notes.split_first()?;
+    let name = |rule: &str| SHAPES.into_iter().find(|(id, _)| *id == rule).map(|(_, name)| name);
+    let mut names: Vec<&str> = Vec::new();
+    for name in others.iter().filter(|other| other.rule != first.rule).filter_map(|other| name(&other.rule)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let also = (!names.is_empty()).then(|| format!("also not found: {}", names.join(", ")));
+    Some(Verdict { effect: also.or_else(|| first.effect.clone()), ..first.clone() })
 }
 
 /// Rates that were set and not held: what a level gains there is of what was written, and not of what was offered.
@@ -50,10 +57,9 @@ fn not_held(report: &Report) -> Option<Verdict> {
         let judged = trial.shown().judged(trial).filter(|_| is_asked);
         judged.is_some_and(|judged| judged.held == Some(false))
     };
-    Doubt::plain(Level::Warning, "not_held", &report.trials, failed).verdict(format::per_cent, |_| {
-        "the rate that was offered was not held (pending records grew, or not all was written in time); the trials say why"
-            .to_owned()
-    })
+    let doubt = Doubt::plain(Level::Warning, "not_held", &report.trials, failed)
+        .verdict(format::per_cent, |_| "the offered rate was not sustained".to_owned())?;
+    Some(doubt.with_effect("figures there are of the work done, not of the rate offered"))
 }
 
 /// The verdicts on single configurations that a comparison replaces: its table has their figures, and a study of many
@@ -69,18 +75,17 @@ pub(crate) const THRESHOLD: &str = "threshold";
 fn thresholds(judged: &[ThresholdResult]) -> Vec<Verdict> {
     let of = |outcome: Outcome| judged.iter().filter(move |t| t.outcome == outcome);
     let failed = of(Outcome::Failed).map(|threshold| {
-        let sentence = format!("The threshold {} failed: {}", threshold.text, threshold.why);
-        Verdict::new(Level::Failure, THRESHOLD, sentence)
+        let fact = format!("failed: {}", threshold.why);
+        Verdict::new(Level::Failure, THRESHOLD, fact).about(&threshold.text)
     });
     let inconclusive = of(Outcome::Inconclusive).map(|threshold| {
-        let sentence =
-            format!("Whether the threshold {} holds is not decided: {}", threshold.text, threshold.why);
-        Verdict::new(Level::Warning, THRESHOLD, sentence)
+        let fact = format!("inconclusive: {}", threshold.why);
+        Verdict::new(Level::Warning, THRESHOLD, fact).about(&threshold.text)
     });
     let held: Vec<&str> = of(Outcome::Held).map(|threshold| threshold.text.as_str()).collect();
     let held = (!held.is_empty()).then(|| {
-        let what = if held.len() == 1 { "The threshold held" } else { "These thresholds held" };
-        Verdict::new(Level::Finding, THRESHOLD, format!("{what}: {}", held.join("; ")))
+        let subject = if held.len() == 1 { "passed threshold" } else { "passed thresholds" };
+        Verdict::new(Level::Finding, THRESHOLD, held.join("; ")).about(subject)
     });
     failed.chain(inconclusive).chain(held).collect()
 }
@@ -96,52 +101,41 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     let points = &comparison.points;
     let better = comparison.metric.better;
     let figures: Vec<&[Option<f64>]> = points.iter().map(|point| point.values.by_block.as_slice()).collect();
-    let of_several = format!("of {} combinations", points.len());
-    let says = comparison.metric.says;
-    let with_value = |index: usize| {
+    let subject = format!("best of {} combinations in {}", points.len(), comparison.metric.says);
+    let around = |index: usize, after: String| {
         let of_value = value(&comparison.metric, &points[index])?;
-        Some(format!("{} with {of_value}", points[index].label))
+        Some(Fact::around(format!("{} with ", points[index].label), of_value, after))
     };
     let looks = comparison.looks.as_ref().map(|looks| &looks.levels);
-    let (first, sentence) = match stats::best(&figures, direction(better), looks)? {
+    let needed = format!("a verdict needs {} blocks", stats::BLOCKS_MIN);
+    let (first, fact, effect) = match stats::best(&figures, direction(better), looks)? {
         Best::Ahead { best, next, over_next } => {
-            let (ahead, next, found) = (ahead(&over_next, better), &points[next].label, with_value(best)?);
-            (best, format!("The best {of_several} in {says} is {found}, {ahead} ahead of the next, {next}"))
+            let ahead = ahead(&over_next, better);
+            (best, around(best, format!(", {ahead} ahead of the next, {}", points[next].label))?, None)
         }
         Best::NotApart(all) => {
             let others: Vec<&str> = all[1..].iter().map(|index| points[*index].label.as_str()).collect();
-            let best = with_value(all[0])?;
             let others = format::listed_by("; ", &others);
-            (
-                all[0],
-                format!(
-                    "Which {of_several} is the best in {says} is not settled: {best} cannot be told apart from {others}"
-                ),
-            )
+            let of_value = value(&comparison.metric, &points[all[0]])?;
+            let before = format!("inconclusive, a tie between {} with ", points[all[0]].label);
+            (all[0], Fact::around(before, of_value, format!(" and {others}")), None)
         }
         Best::Few(best) => {
-            let needed = stats::BLOCKS_MIN;
-            let which = if better == Direction::Higher { "greatest" } else { "least" };
-            let best_value = with_value(best)?;
-            (
-                best,
-                format!(
-                    "The {which} mean of {says} {of_several} is that of {best_value}; to name a best one takes {needed} blocks"
-                ),
-            )
+            let which = if better == Direction::Higher { "highest" } else { "lowest" };
+            (best, around(best, format!(", the {which} mean"))?, Some(needed))
         }
     };
-    let figure = value(&comparison.metric, &points[first]);
     let trials = points[first].trials.clone();
-    Some(Verdict { figure, trials, ..Verdict::new(Level::Finding, "best", sentence) })
+    let verdict = Verdict::new(Level::Finding, "best", fact).about(subject).of_trials(trials);
+    Some(Verdict { effect, ..verdict })
 }
 
-/// `8 % (5–11 %)`, by how much the best is ahead of the next.
+/// `8% (95% CI 5–11%)`, by how much the best is ahead of the next.
 fn ahead(over_next: &Effect, better: Direction) -> String {
     let pct = |ratio: f64| points_of(gain_pct(ratio, direction(better)).abs());
     let Estimate { value, low, high } = over_next.ratio;
     let (least, most) = if better == Direction::Lower { (high, low) } else { (low, high) };
-    format!("{} % ({}–{} %)", pct(value), pct(least), pct(most))
+    format!("{}% (95% CI {}–{}%)", pct(value), pct(least), pct(most))
 }
 
 /// `2,310 records/s (2,280–2,340)`; of a metric whose unit does not tell what it is, with its name. Of several blocks a

@@ -102,8 +102,8 @@ struct Found {
     lowest: usize,
 }
 
-const NOT_REACHED: &str = "sweet spot not reached: each level below the largest may lose 5 % or more against the best, and larger \
-                           ones were not measured";
+const NOT_REACHED: &str = "sweet spot not reached: each level below the largest may lose 5% or more against the best, and no larger \
+                           level was measured";
 
 impl Curve<'_> {
     fn fill(&self, series: &mut AxisSeries, seed: u64) {
@@ -180,9 +180,7 @@ impl Curve<'_> {
     /// The places of its levels, or why there are none.
     fn sweet_spot(&self, series: &AxisSeries) -> Result<Found, String> {
         if !self.numbers.windows(2).all(|pair| pair[0] < pair[1]) {
-            return Err(
-                "no sweet spot: the levels do not rise, so that it is not known which is dearer".to_owned()
-            );
+            return Err("the levels do not rise, so it is unknown which one costs more".to_owned());
         }
         let present: Vec<(usize, &Point)> = series
             .points
@@ -194,7 +192,7 @@ impl Curve<'_> {
             present.iter().map(|(_, p)| p.values.by_block.iter().flatten().count()).min().unwrap_or(0);
         if least < SWEET_SPOT_BLOCKS_MIN {
             return Err(format!(
-                "no sweet spot: a level was measured in {}, and {SWEET_SPOT_BLOCKS_MIN} are needed",
+                "a level was measured in only {}, and {SWEET_SPOT_BLOCKS_MIN} are needed",
                 crate::format::counted(least, "block", "blocks")
             ));
         }
@@ -211,10 +209,13 @@ impl Curve<'_> {
             }
             // That the larger of two is better is said already.
             SweetSpot::NotReached { .. } if candidates.len() < 3 => {
-                Err("no sweet spot between two levels: a third one would show whether still more gains".to_owned())
+                Err("none between two levels, a third level would show whether more gains".to_owned())
             }
             SweetSpot::NotReached { lowest } => Ok(Found { at_most: None, lowest: present[lowest].0 }),
-            SweetSpot::Unknown => Err("no sweet spot: a level has a figure of zero, or none in six blocks that the best level shares".to_owned()),
+            SweetSpot::Unknown => {
+                Err("a level has a figure of zero, or shares fewer than six blocks with the best level"
+                    .to_owned())
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use super::scaling;
 use crate::change::{gain_range, signed_per_cent};
 use crate::comparison::{AxisSeries, ComparedAxis, ComparedMetric, Quantity, StudyComparison};
 use crate::format::{self, figure};
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// Knee, jump, sweet spot and scalability along an axis of numbers, where the others are at their references, in each scenario.
 pub(crate) fn all(comparison: &StudyComparison, axis: &ComparedAxis) -> Vec<Verdict> {
@@ -34,24 +34,23 @@ fn shape_of(
             verdicts.extend(found.map(|found| queue(&comparison.metric, &words, quantity, found)));
         }
         (None, None, Some(reason)) => {
-            verdicts.push(Verdict::new(Level::Note, "no_knee", format!("{words}: {reason}")));
+            verdicts.push(Verdict::new(Level::Note, "no_knee", reason.as_str()).about(words.clone()));
         }
         (None, None, None) => {}
     }
     match (series.sweet_spot, &series.no_sweet_spot) {
         (Some(place), _) => {
-            let level = &axis.levels[place];
-            let sentence = format!("{words}: {}", sweet_spot(axis, place, series.sweet_spot_lowest));
-            let figure = Some(level.clone());
-            verdicts.push(Verdict { figure, ..Verdict::new(Level::Finding, "sweet_spot", sentence) });
+            let (fact, effect) = sweet_spot(axis, &axis.levels[place], place, series.sweet_spot_lowest);
+            let verdict = Verdict::new(Level::Finding, "sweet_spot", fact).about(words.clone());
+            verdicts.push(verdict.with_effect(effect));
         }
         (None, Some(reason)) => {
-            let below = series.sweet_spot_lowest.filter(|lowest| lowest + 1 < axis.levels.len());
-            let lowest = below.map(|lowest| format!("; {} is not ruled out", axis.levels[lowest]));
-            let sentence = format!("{words}: {reason}{}", lowest.unwrap_or_default());
-            // Where it is only past the levels that were measured, that is news: larger ones may be worth it.
+            // A sweet spot past the measured levels is news: larger levels may be worth it.
             let level = if series.sweet_spot_lowest.is_some() { Level::Finding } else { Level::Note };
-            verdicts.push(Verdict::new(level, "sweet_spot", sentence));
+            let verdict = Verdict::new(level, "sweet_spot", reason.as_str()).about(words.clone());
+            let below = series.sweet_spot_lowest.filter(|lowest| lowest + 1 < axis.levels.len());
+            let effect = below.map(|lowest| format!("level {} is not ruled out", axis.levels[lowest]));
+            verdicts.push(Verdict { effect, ..verdict });
         }
         (None, None) => {}
     }
@@ -61,98 +60,110 @@ fn shape_of(
     verdicts
 }
 
-/// `p99_ms rises as time in a queue does, without a knee: the queue is full at about 102 (98–110), and p99_ms has doubled at about 51`.
+/// `p99_ms grows like time in a queue that is full at about 102 (95% CI 98–110). At about 51, p99_ms is twice its value without load`.
 fn queue(metric: &ComparedMetric, words: &str, quantity: Quantity, found: &stats::Queueing) -> Verdict {
     let [capacity, low, high, doubled_at] =
         [found.capacity, found.low, found.high, found.doubled_at].map(|value| quantity.print(value));
     let name = metric.name;
-    let sentence = format!(
-        "{words}: {name} rises as time in a queue does, without a knee: the queue is full at about {capacity} ({low}–{high}), and \
-         {name} has doubled at about {doubled_at}"
+    let fact = Fact::around(
+        format!("{name} grows like time in a queue that is full at about "),
+        capacity,
+        format!(" (95% CI {low}–{high}), without a knee"),
     );
-    Verdict { figure: Some(capacity), ..Verdict::new(Level::Finding, "axis_queue", sentence) }
+    let doubled = format!("at about {doubled_at}, {name} is twice its value without load");
+    Verdict::new(Level::Finding, "axis_queue", fact).about(words).with_effect(doubled)
 }
 
-/// `216 gives 8.2 % less IOPS than 72 (paired: −9.4 to −7.1 %)`.
+/// `216 has 8.2% less IOPS than 72 (paired, 95% CI −9.4 to −7.1%)`.
 fn falls(metric: &ComparedMetric, words: &str, axis: &ComparedAxis, series: &AxisSeries) -> Option<Verdict> {
     let place = |number: f64| axis.numbers.iter().position(|other| *other == number);
     let (best, last, ratio, how) = match (&series.falling, series.falling_single) {
         (Some(found), _) => {
             let ratio = found.effect.ratio;
             let range = gain_range((ratio.low - 1.0) * 100.0, (ratio.high - 1.0) * 100.0);
-            (place(found.best)?, place(found.last)?, ratio.value, format!("paired: {range}"))
+            (place(found.best)?, place(found.last)?, ratio.value, format!("paired, 95% CI {range}"))
         }
         (None, Some((best, last, ratio))) => {
-            (best, last, ratio, "single runs whose intervals exclude each other".to_owned())
+            (best, last, ratio, "single trials with disjoint intervals".to_owned())
         }
         (None, None) => return None,
     };
     let less = format::per_cent(1.0 - ratio);
     let [best, last] = [best, last].map(|place| axis.levels[place].as_str());
-    let sentence = format!("{words}: {last} gives {less} less {} than {best} ({how})", metric.name);
-    Some(Verdict { figure: Some(less), ..Verdict::new(Level::Finding, "axis_falls", sentence) })
+    let fact =
+        Fact::around(format!("{last} has "), less, format!(" less {} than {best} ({how})", metric.name));
+    Some(Verdict::new(Level::Finding, "axis_falls", fact).about(words))
 }
 
-/// Of a smallest level nothing was measured below, and nothing is claimed of it.
-fn sweet_spot(axis: &ComparedAxis, place: usize, lowest: Option<usize>) -> String {
-    let level = &axis.levels[place];
+/// The sweet spot and what holds beside it. Nothing was measured below a smallest level, so that the sweet spot may be lower.
+fn sweet_spot(axis: &ComparedAxis, level: &str, place: usize, lowest: Option<usize>) -> (Fact, String) {
     match lowest.filter(|lowest| *lowest != place) {
-        Some(lowest) => format!(
-            "the sweet spot is at most {level}, past which more gains less than 5 %; {} is not ruled out",
-            axis.levels[lowest]
+        Some(lowest) => {
+            let before = format!("sweet spot between {} and ", axis.levels[lowest]);
+            (Fact::around(before, level, ""), format!("above {level}, more gains less than 5%"))
+        }
+        None if place == 0 => (
+            Fact::around("the sweet spot is at most ", level, ", the smallest level"),
+            "more gains less than 5%, and less was not measured".to_owned(),
         ),
-        None if place == 0 => format!(
-            "the sweet spot is at most {level}, the smallest level: more gains less than 5 %, and less was not measured"
-        ),
-        None => format!(
-            "the sweet spot is {level}; every level below it loses 5 % or more, and more gains less than 5 %"
+        None => (
+            Fact::around("the sweet spot is ", level, ""),
+            "every level below it loses at least 5%, and more gains less than 5%".to_owned(),
         ),
     }
 }
 
-/// `up to about 2,900–3,100 each doubling changes p99_ms by −50 %, past that by −1 % (knee at 3,000)`. Where less than a doubling was
-/// measured on a side, that is told and no doubling: `past that by +24 % up to 95`.
+/// `knee at 96.2 (95% CI 91.7–101): each doubling changes records_per_s by +88% below it and by +1.5% above it`. If less than a doubling
+/// was measured on a side, the change of that side replaces it: `from 50 to the knee by +24%`.
 fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::Knee) -> Verdict {
     let print = |value: f64| quantity.print(value);
     let (low, high) = (print(knee.low), print(knee.high));
-    let range = if low == high { low } else { format!("{low}–{high}") };
+    let range = if low == high { String::new() } else { format!(" (95% CI {low}–{high})") };
     let [one, other] = knee.further_levels().map(print);
-    let narrower =
-        if one == other { String::new() } else { format!("; levels at {one} and {other} would narrow it") };
-    let (name, at) = (metric.name, print(knee.at));
-    let [by_doubling_below, by_doubling_above] =
-        knee.by_doubling().map(|share| signed_per_cent(share * 100.0));
+    let name = metric.name;
+    let [doubling_below, doubling_above] = knee.by_doubling().map(|share| signed_per_cent(share * 100.0));
     let changes = knee.changes().map(|changes| changes.map(|share| signed_per_cent(share * 100.0)));
     let [in_all_below, in_all_above] = changes.unwrap_or_default();
-    let below = match knee.first.filter(|first| knee.at < 2.0 * first) {
-        Some(first) => format!("from {} to about {range} {name} changes by {in_all_below}", print(first)),
-        None => format!("up to about {range} each doubling changes {name} by {by_doubling_below}"),
-    };
-    let above = match knee.last.filter(|last| *last < 2.0 * knee.at) {
-        Some(last) => format!("past that by {in_all_above} up to {}, the last level", print(last)),
-        None if knee.first.is_some_and(|first| knee.at < 2.0 * first) => {
-            format!("past that each doubling changes it by {by_doubling_above}")
+    let below = knee.first.filter(|first| knee.at < 2.0 * first).map(print);
+    let above = knee.last.filter(|last| *last < 2.0 * knee.at).map(print);
+    let course = match (below, above) {
+        (None, None) => {
+            format!(
+                "each doubling changes {name} by {doubling_below} below it and by {doubling_above} above it"
+            )
         }
-        None => format!("past that by {by_doubling_above}"),
+        (Some(from), None) => format!(
+            "{name} changes by {in_all_below} from {from} to the knee, and by {doubling_above} with each doubling above it"
+        ),
+        (None, Some(to)) => format!(
+            "{name} changes by {doubling_below} with each doubling below it, and by {in_all_above} from the knee to {to}"
+        ),
+        (Some(from), Some(to)) => format!(
+            "{name} changes by {in_all_below} from {from} to the knee, and by {in_all_above} from the knee to {to}"
+        ),
     };
-    let sentence = format!("{words}: {below}, {above} (knee at {at}){narrower}");
-    Verdict { figure: Some(range), ..Verdict::new(Level::Finding, "axis_knee", sentence) }
+    let fact = Fact::around("knee at ", print(knee.at), format!("{range}: {course}"));
+    let verdict = Verdict::new(Level::Finding, "axis_knee", fact).about(words);
+    if one == other {
+        verdict
+    } else {
+        verdict.with_action(format!("to narrow it, add levels {one} and {other}"))
+    }
 }
 
-/// `between 24 GiB and 28 GiB query_s falls by 60 %, more than anywhere else`.
+/// `jump at 24 GiB–28 GiB: query_s falls by 60%, more than anywhere else`.
 fn jump(metric: &ComparedMetric, words: &str, quantity: Quantity, jump: &stats::Jump) -> Verdict {
     let [below, above] = [jump.below, jump.above].map(|level| quantity.print(level));
     let [one, other] = jump.further_levels().map(|level| quantity.print(level));
     let turns = if jump.change < 0.0 { "falls" } else { "rises" };
     let (name, change) = (metric.name, format::points(jump.change.abs() * 100.0));
-    let sentence = format!(
-        "{words}: between {below} and {above} {name} {turns} by {change} %, more than anywhere else; levels between, such as \
-         {one} and {other}, would place it"
+    let fact = Fact::around(
+        "jump at ",
+        format!("{below}–{above}"),
+        format!(": {name} {turns} by {change}%, more than anywhere else"),
     );
-    Verdict {
-        figure: Some(format!("{below}–{above}")),
-        ..Verdict::new(Level::Finding, "axis_jump", sentence)
-    }
+    let narrower = format!("to narrow it, add levels between, such as {one} and {other}");
+    Verdict::new(Level::Finding, "axis_jump", fact).about(words).with_action(narrower)
 }
 
 fn scalability(words: &str, series: &AxisSeries) -> Option<Verdict> {
@@ -160,28 +171,28 @@ fn scalability(words: &str, series: &AxisSeries) -> Option<Verdict> {
         (Some(found), _) => {
             let unit = series.scalability_unit;
             let counted = if unit < 1.0 {
-                format!(", counted in {} of a processor,", format::plain(unit))
+                format!(" (in units of {} CPU)", format::plain(unit))
             } else {
                 String::new()
             };
             let peak = match found.peak {
                 Some(peak) => format!(
-                    "the peak is at about {} ({})",
+                    "the peak is at about {} (95% CI {})",
                     figure(peak.value * unit),
                     format::range(peak.low * unit, peak.high * unit)
                 ),
-                None => "no peak can be told from these levels".to_owned(),
+                None => "these levels show no peak".to_owned(),
             };
-            let sentence = format!(
-                "{words}: scales{counted} with contention σ {} ({}) and coherence κ {} ({}); {peak}",
+            let fact = format!(
+                "scales{counted} with contention σ {} (95% CI {}) and coherence κ {} (95% CI {})",
                 small(found.sigma.value),
                 small_range(&found.sigma),
                 small(found.kappa.value),
                 small_range(&found.kappa)
             );
-            Some(Verdict::new(Level::Finding, "scalability", sentence))
+            Some(Verdict::new(Level::Finding, "scalability", fact).about(words).with_effect(peak))
         }
-        (None, Some(reason)) => Some(Verdict::new(Level::Note, "scalability", format!("{words}: {reason}"))),
+        (None, Some(reason)) => Some(Verdict::new(Level::Note, "scalability", reason.as_str()).about(words)),
         (None, None) => None,
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
         let of = |what: &str| {
             if several { format!("{what}, {}", axis_words(&axis.name)) } else { what.to_owned() }
         };
-        let meaning = "change against the reference of this axis with its interval, of 95 % unless it says otherwise; positive is better";
+        let meaning = "change against the reference of this axis, with its interval (95% unless stated); positive is better";
         columns.push(Column { meaning, ..Column::number(of("gain")) });
         columns.push(Column::words(of("verdict")));
     }
@@ -32,8 +32,8 @@ pub(crate) fn combinations(comparison: &StudyComparison) -> Table {
         [format!("published {}", metric.unit), PUBLISHED_GAIN.to_owned(), PUBLISHED_WORDS.to_owned()];
     columns.extend(published.iter().take(2).map(|head| Column { spare: 1, ..Column::number(head.clone()) }));
     columns.push(Column { spare: 4, ..Column::words(published[2].clone()) });
-    columns.push(column("95 %", "interval of the mean over the blocks", 3));
-    columns.push(column("blocks", "blocks in which it is complete", 2));
+    columns.push(column("95%", "95% CI of the mean over the blocks", 3));
+    columns.push(column("blocks", "blocks with a complete trial", 2));
     let rows = comparison.points.iter().map(|point| Row::of(cells(comparison, point)));
     let title = format!("{} of each combination", sentence_case(metric.says));
     Table { title, columns, rows: rows.collect() }
@@ -92,7 +92,7 @@ fn gain_cells(values: &PointValues, axis: &ComparedAxis) -> [String; 2] {
     }
 }
 
-/// `+96 % (+91 to +101 %)`.
+/// `+96% (+91 to +101%)`.
 pub(crate) fn change(gain: &Gain) -> String {
     told_or_dash(gain.change())
 }
@@ -112,9 +112,9 @@ pub(crate) fn other_metrics(comparison: &StudyComparison) -> Option<Table> {
     };
     let rows = comparison.points.iter().enumerate().map(row).collect();
     let title = if comparison.not_compared.is_none() && !comparison.axes.is_empty() {
-        "Other metrics: mean of the blocks' figures, and gain over the reference (positive is better; * better or worse)"
+        "Other metrics: mean over the blocks, and gain over the reference (positive is better; * better or worse)"
     } else {
-        "Other metrics: mean of the blocks' figures"
+        "Other metrics: mean over the blocks"
     };
     (!comparison.others.is_empty()).then(|| Table { title: title.to_owned(), columns, rows })
 }
@@ -125,8 +125,8 @@ pub(crate) fn stars(metrics: usize, what: &str) -> Option<String> {
     let any = 100.0 * (1.0 - 0.95f64.powi(i32::try_from(metrics).unwrap_or(i32::MAX)));
     (metrics > 1).then(|| {
         format!(
-            "Stars are corrected for the number of levels, and not for the {metrics} {what}: where nothing differs, up to {any:.0} of 100 \
-             studies have a false star here. A star alone is a hint; the metric that the study is about has the verdicts"
+            "Stars are corrected for the number of levels, not for the {metrics} {what}. If nothing differs, up to {any:.0} of 100 \
+             studies have a false star here. A star is only a hint. The study's own metric has the verdicts"
         )
     })
 }
@@ -189,15 +189,14 @@ pub(crate) fn published_notes(comparison: &StudyComparison) -> Vec<String> {
 }
 
 /// What a rate is that a search found.
-const SEARCHED: &str = ", from the one that was confirmed to below the one that was given up";
-const SEARCHED_IN_BLOCKS: &str = ", from the mean of those that were confirmed, which gains and intervals are of, to below the mean \
-                                  of those that were given up";
+const SEARCHED: &str = ", from the confirmed rate to below the failed rate";
+const SEARCHED_IN_BLOCKS: &str = ", from the mean of the confirmed rates (used for gains and intervals) to below the mean of the failed rates";
 
 /// What the columns mean.
 pub(crate) fn legend(comparison: &StudyComparison) -> String {
     let metric = &comparison.metric;
     let less = Metric::named(metric.name).is_some_and(|m| m.better == record::Direction::Lower);
-    let sense = if less { ", less is better, so that a gain is a decrease" } else { "" };
+    let sense = if less { ", less is better, so a gain is a decrease" } else { "" };
     let axes: Vec<String> = comparison
         .axes
         .iter()
@@ -215,12 +214,12 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
         })
         .collect();
     let gain = format!(
-        ". Gain: change against {} in the same block, positive is better; the interval is that of the paired blocks{}",
+        ". Gain: change against {} in the same block, positive is better, with the interval of the paired blocks{}",
         axes.join(", or against "),
         if comparison.blocks.len() < stats::BLOCKS_MIN {
-            ", of the confidence that so few blocks can have"
+            " (its confidence is low, because there are few blocks)"
         } else {
-            ", of 95 % unless it says otherwise"
+            " (95% unless stated)"
         }
     );
     let compares = comparison.not_compared.is_none() && !comparison.axes.is_empty();
@@ -228,17 +227,17 @@ pub(crate) fn legend(comparison: &StudyComparison) -> String {
     let several_blocks = comparison.blocks.len() > 1;
     let head = heading(metric, several_blocks);
     let mean = match metric.percentile() {
-        Some(percentile) if several_blocks => format!(", here the mean of the blocks' {percentile}"),
+        Some(percentile) if several_blocks => format!(", here the mean of {percentile} over the blocks"),
         _ => String::new(),
     };
     let of = match metric.percentile() {
-        Some(_) if !several_blocks => "interval of the percentile of this run",
-        _ => "interval of the mean over the blocks",
+        Some(_) if !several_blocks => "CI of the percentile of this trial",
+        _ => "CI of the mean over the blocks",
     };
     let searched = match metric.name == metrics::SUSTAINED {
         true if several_blocks => SEARCHED_IN_BLOCKS,
         true => SEARCHED,
         false => "",
     };
-    format!("{head}: {}{mean}{searched}{sense}. 95 %: {of}{gain}", metric.says)
+    format!("{head}: {}{mean}{searched}{sense}. 95%: {of}{gain}", metric.says)
 }

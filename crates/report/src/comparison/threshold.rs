@@ -1,4 +1,4 @@
-//! Whether what had to hold held: a limit is judged by a whole 95 % interval, not by its middle.
+//! Whether what had to hold held: a limit is judged by a whole 95% interval, not by its middle.
 //!
 //! Student's interval of a mean is one from two blocks on. The signed-rank interval of a gain reaches that confidence from six
 //! blocks on: below, a gain is told and decides nothing. Of a single block a percentile or a rate has the interval of its run; what
@@ -16,7 +16,7 @@ use crate::format;
 const NAMED: usize = 3;
 
 /// What is told of a figure without an interval.
-const UNDECIDED: &str = ", which decides nothing: measure several times, or accept single values";
+const UNDECIDED: &str = ", which decides nothing. Measure several times, or accept single values";
 
 /// What became of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,7 +46,7 @@ impl Outcome {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Self::Held => "held",
+            Self::Held => "passed",
             Self::Inconclusive => "inconclusive",
             Self::Failed => "failed",
         }
@@ -72,7 +72,7 @@ pub(crate) fn decided(figures: &[Figure]) -> Option<(Outcome, String)> {
         })
         .collect();
     let more = match deciding.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        Some(more) => format!("; and {more} more"),
+        Some(more) => format!(" and {more} more"),
         None => String::new(),
     };
     Some((outcome, format!("{}{more}", deciding[..deciding.len().min(NAMED)].join("; "))))
@@ -92,7 +92,7 @@ fn result(threshold: &Threshold, comparison: &StudyComparison, accept_single: bo
     };
     let nothing = match threshold.metric == GAIN && comparison.not_compared.is_some() {
         true => "nothing is compared",
-        false => "no measured combination is what it is of",
+        false => "no measured combination matches",
     };
     let (outcome, why) = decided(&figures).unwrap_or((Outcome::Inconclusive, nothing.to_owned()));
     ThresholdResult { text: threshold.to_string(), outcome, why }
@@ -137,7 +137,9 @@ fn values(threshold: &Threshold, comparison: &StudyComparison, accept_single: bo
 /// Why no block has a figure.
 fn lacking(metric: &str) -> &'static str {
     match Metric::named(metric).and_then(Metric::percentile) {
-        Some(_) => "in no block enough operations lie beyond it: measure longer, or bound a lower percentile",
+        Some(_) => {
+            "no block has enough operations above this percentile. Measure longer, or limit a lower percentile"
+        }
         None => "no block has this figure",
     }
 }
@@ -174,7 +176,7 @@ fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
         let needed = stats::BLOCKS_MIN;
         return (
             Outcome::Inconclusive,
-            format!("{says}, descriptive only; a gain is judged from {needed} blocks on"),
+            format!("{says}, descriptive only. A gain is judged from {needed} blocks on"),
         );
     }
     (outcome(threshold, value, ends), says)
@@ -204,7 +206,7 @@ fn mean_of(metric: &str, blocks: usize) -> String {
 /// How many blocks a figure rests on, where these are few.
 fn from(blocks: usize, has_interval: bool) -> Cow<'static, str> {
     match blocks {
-        1 if has_interval => " in one block, the interval is that of this run".into(),
+        1 if has_interval => " in one block, with the interval of that trial".into(),
         1 => " in one block, without an interval".into(),
         few if few < stats::BLOCKS_MIN => format!(" from {few} blocks").into(),
         _ => "".into(),

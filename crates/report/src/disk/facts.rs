@@ -17,7 +17,7 @@ fn load(disk: &DiskSetup) -> Vec<(&'static str, String)> {
     vec![
         ("target", disk.path.clone()),
         ("block", format::bytes(disk.block_bytes)),
-        ("reads", format!("{} %", disk.read_per_cent)),
+        ("reads", format!("{}%", disk.read_per_cent)),
         ("pattern", disk.pattern.clone()),
         ("outstanding a thread", disk.outstanding.to_string()),
         ("threads", disk.threads.to_string()),
@@ -26,8 +26,8 @@ fn load(disk: &DiskSetup) -> Vec<(&'static str, String)> {
         ("region", format::bytes(disk.region_bytes)),
         ("caches", cache(disk.cache).to_owned()),
         ("fdatasync", flush.unwrap_or_else(|| "never".to_owned())),
-        ("compressible", format!("{} %", disk.compressible_per_cent)),
-        ("duplicates", format!("{} %", disk.duplicate_per_cent)),
+        ("compressible", format!("{}%", disk.compressible_per_cent)),
+        ("duplicates", format!("{}%", disk.duplicate_per_cent)),
         ("written before", written(&disk.written)),
         ("loop", format::pacing(disk.pacing)),
     ]

@@ -6,7 +6,7 @@ use crate::format;
 use crate::report::Report;
 use crate::trial::{Figures, Trial};
 use crate::verdict::rate::{Held, held, interval, tail};
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 use record::{DiskSetup, Workload};
 
 /// So far above what an array should give, and something else answered.
@@ -40,14 +40,8 @@ fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verd
     let (value, unit) = headline(configuration.disk(), figures)?;
     let scale = figures.per_s.filter(|per_s| *per_s > 0.0).map_or(1.0, |per_s| value / per_s);
     let figure = format!("{} {unit}", format::figure(value));
-    let measured = format!("{figure} {}", interval(configuration, scale));
-    let (head, figure) = match held(configuration, trials) {
-        None => (measured, Some(figure)),
-        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
-        // A rate that was not held is no figure to be remembered.
-        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
-    };
-    let mut parts = vec![format!("{}: {head}", configuration.name)];
+    let held = held(configuration, trials);
+    let mut parts = vec![format!(" {}", interval(configuration, scale))];
     parts.extend(configuration.offered_per_s().map(|rate| format!("{} offered", format::figure(rate))));
     if configuration.trials.len() > 1
         && let Some(best) = configuration.best_per_s
@@ -61,11 +55,12 @@ fn configuration(configuration: &Configuration, trials: &[Trial]) -> Option<Verd
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
-    Some(Verdict {
-        figure,
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, RATE, parts.join(", "))
-    })
+    let fact = Held::fact(held, figure, &parts);
+    Some(
+        Verdict::new(Level::Finding, RATE, fact)
+            .about(&configuration.name)
+            .of_trials(configuration.trials.clone()),
+    )
 }
 
 /// What a rate is remembered by: megabytes a second where blocks are large, else I/Os a second.
@@ -78,50 +73,38 @@ pub(crate) fn headline(disk: Option<&DiskSetup>, figures: &Figures) -> Option<(f
 }
 
 fn sweep(sweep: &Sweep) -> Vec<Verdict> {
-    let verdict = |figure: Option<String>, sentence: String| Verdict {
-        figure,
-        trials: sweep.trials.clone(),
-        ..Verdict::new(Level::Finding, KNEE, sentence)
+    let of = |rule: &str, fact: Fact| {
+        Verdict::new(Level::Finding, rule, fact).about(&sweep.series).of_trials(sweep.trials.clone())
     };
-    let mut verdicts = vec![match (&sweep.knee, &sweep.no_knee) {
+    let knee = match (&sweep.knee, &sweep.no_knee) {
         (Some(knee), _) => {
-            let figure = format!("{} outstanding", format::figure(knee.at));
-            let range = format!("{}–{}", format::figure(knee.low), format::figure(knee.high));
-            let sentence = format!("{}: the knee is at {figure} ({range}){}", sweep.series, best(sweep));
-            verdict(Some(figure), sentence)
+            let range = format!(" ({}–{})", format::figure(knee.low), format::figure(knee.high));
+            Fact::around("knee at ", format!("{} outstanding", format::figure(knee.at)), range)
         }
-        (None, reason) => {
-            let reason = reason.as_deref().unwrap_or("no knee");
-            verdict(None, format!("{}: {reason}{}", sweep.series, best(sweep)))
-        }
-    }];
-    verdicts.extend(tolerance(sweep).map(|sentence| Verdict {
-        trials: sweep.trials.clone(),
-        ..Verdict::new(Level::Finding, "tolerance", sentence)
-    }));
-    verdicts
+        (None, reason) => reason.as_deref().unwrap_or("no knee").into(),
+    };
+    let knee = Verdict { effect: best(sweep), ..of(KNEE, knee) };
+    std::iter::once(knee).chain(tolerance(sweep).map(|fact| of("tolerance", fact.into()))).collect()
 }
 
-fn best(sweep: &Sweep) -> String {
-    sweep.best().map_or_else(String::new, |best| {
-        let p99 = best.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
-        format!(
-            "; the greatest rate measured is {} IOPS at {} outstanding{p99}{}; whether it is the best is not tested",
-            format::figure(best.per_s),
-            best.outstanding,
-            next(sweep, best)
-        )
-    })
+fn best(sweep: &Sweep) -> Option<String> {
+    let best = sweep.best()?;
+    let p99 = best.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
+    let (rate, next) = (format::figure(best.per_s), next(sweep, best));
+    Some(format!(
+        "highest throughput: {rate} IOPS at {} outstanding{p99}{next} (not tested against the others)",
+        best.outstanding
+    ))
 }
 
-/// `, 2.9 % more than the next, 128 outstanding`: a level that is as good often needs less of everything.
+/// `, 2.9% more than at 128 outstanding`: the next level is often nearly as good.
 fn next(sweep: &Sweep, best: &SweepPoint) -> String {
     let others =
         sweep.points.iter().filter(|point| point.outstanding != best.outstanding && point.per_s > 0.0);
     let next = others.max_by(|one, other| one.per_s.total_cmp(&other.per_s));
     next.map_or_else(String::new, |next| {
         let ahead = format::per_cent(best.per_s / next.per_s - 1.0);
-        format!(", {ahead} more than the next, {} outstanding", next.outstanding)
+        format!(", {ahead} more than at {} outstanding", next.outstanding)
     })
 }
 
@@ -130,18 +113,15 @@ fn tolerance(sweep: &Sweep) -> Option<String> {
     let passed = sweep.points.iter().find(|point| Some(point.outstanding) == sweep.passed_at)?;
     let within = sweep.last_within().map_or_else(
         || "no depth was within it".to_owned(),
-        |point| {
-            format!("within it: {} IOPS at {} outstanding", format::figure(point.per_s), point.outstanding)
-        },
+        |point| format!("best within it: {} IOPS at {}", format::figure(point.per_s), point.outstanding),
     );
     let skipped = match sweep.skipped.as_slice() {
         [] => String::new(),
-        [only] => format!("; depth {only} was left out"),
-        [first, .., last] => format!("; depths {first} to {last} were left out"),
+        [only] => format!(" (depth {only} skipped)"),
+        [first, .., last] => format!(" (depths {first} to {last} skipped)"),
     };
     Some(format!(
-        "{}: the latency tolerance of {} was passed at {} outstanding (mean {}); {within}{skipped}",
-        sweep.series,
+        "mean latency exceeded {} at {} outstanding ({}); {within}{skipped}",
         format::plain_latency(most_us),
         passed.outstanding,
         format::latency_or_dash(passed.mean_us),
@@ -151,59 +131,60 @@ fn tolerance(sweep: &Sweep) -> Option<String> {
 fn steady_state(state: &SteadyState, report: &Report) -> Verdict {
     let mean = state.window_mean_per_s.map(|mean| format!("{} IOPS", format::figure(mean)));
     let trials = report.configurations.iter().find(|c| c.name == state.watched).map(|c| c.trials.clone());
-    let sentence = match (state.reached_in_round, state.window, &mean) {
-        (Some(round), Some((first, last)), Some(mean)) => format!(
-            "{}: steady state was reached in round {round}; {mean} is the mean of rounds {first} to {last}",
-            state.watched
+    let fact: Fact = match (state.reached_in_round, state.window, mean) {
+        (Some(round), Some((first, last)), Some(mean)) => Fact::around(
+            format!("steady state reached in round {round}: "),
+            mean,
+            format!(" (mean of rounds {first} to {last})"),
         ),
-        (_, Some((first, last)), Some(mean)) => format!(
-            "{}: no steady state within {} rounds; rounds {first} to {last} had a mean of {mean}",
-            state.watched,
-            state.rounds_per_s.len()
+        (_, Some((first, last)), Some(mean)) => Fact::around(
+            format!("no steady state within {} rounds: ", state.rounds_per_s.len()),
+            mean,
+            format!(" (mean of rounds {first} to {last})"),
         ),
-        _ => format!(
-            "{}: no steady state within {}; the rule needs five",
-            state.watched,
-            format::counted(state.rounds_per_s.len(), "round", "rounds")
-        ),
+        _ => {
+            let rounds = format::counted(state.rounds_per_s.len(), "round", "rounds");
+            format!("no steady state within {rounds}, the rule needs five").into()
+        }
     };
-    Verdict {
-        figure: mean,
-        trials: trials.unwrap_or_default(),
-        ..Verdict::new(Level::Finding, "steady_state", sentence)
-    }
+    Verdict::new(Level::Finding, "steady_state", fact)
+        .about(&state.watched)
+        .of_trials(trials.unwrap_or_default())
 }
 
 fn expectation(expectation: &Expectation) -> Vec<Verdict> {
     if let Some(error) = &expectation.error {
-        let sentence = format!("The expected array was not understood: {error}");
-        return vec![Verdict::new(Level::Warning, "expectation", sentence)];
+        let fact = format!("invalid description of the array: {error}");
+        return vec![Verdict::new(Level::Warning, "expectation", fact)];
     }
     expectation.figures.iter().map(|figure| expected(&expectation.array, figure)).collect()
 }
 
 fn expected(array: &str, figure: &ExpectedFigure) -> Verdict {
-    let should =
-        format!("{array} should give {} {} IOPS", format::figure(figure.expected_per_s), figure.what);
+    let (should, what) = (format::figure(figure.expected_per_s), &figure.what);
     let measured = figure.measured_per_s.zip(figure.difference_share).zip(figure.configuration.as_ref());
     let Some(((per_s, difference), configuration)) = measured else {
-        return Verdict::new(Level::Finding, "expectation", format!("{should}; no trial measured that"));
+        let fact = format!("expected {should} {what} IOPS, not measured");
+        return Verdict::new(Level::Finding, "expectation", fact).about(array);
     };
     let distance = match difference {
-        share if share.abs() < 0.0005 => "just that".to_owned(),
+        share if share.abs() < 0.0005 => "as expected".to_owned(),
         share if share < 0.0 => format!("{} less", format::per_cent(-share)),
         share if share < 1.0 => format!("{} more", format::per_cent(share)),
-        share => format!("{} times that", format::figure(1.0 + share)),
+        share => format!("{} times as much", format::figure(1.0 + share)),
     };
     let doubt = match difference {
         share if share > FAR_ABOVE_SHARE => {
-            "; these disks alone cannot give that: a cache answered, or it is another array"
+            Some("these disks cannot do that: a cache answered, or the array is another one")
         }
         share if share < 0.0 && figure.too_few_outstanding => {
-            "; fewer I/Os were outstanding than there are disks, so not all of them were busy"
+            Some("fewer I/Os were outstanding than the array has disks, so some disks were idle")
         }
-        _ => "",
+        _ => None,
     };
-    let sentence = format!("{should}; {configuration} gave {}, {distance}{doubt}", format::figure(per_s));
-    Verdict { figure: Some(distance), ..Verdict::new(Level::Finding, "expectation", sentence) }
+    let measured = format::figure(per_s);
+    let before = format!("expected {should} {what} IOPS, {configuration} measured {measured}: ");
+    let verdict =
+        Verdict::new(Level::Finding, "expectation", Fact::around(before, distance, "")).about(array);
+    Verdict { effect: doubt.map(str::to_owned), ..verdict }
 }

@@ -9,6 +9,7 @@ use crate::disk::storage::{FDATASYNC, O_DSYNC, Storage};
 use crate::format;
 use crate::report::Report;
 use crate::section::Block;
+use crate::summary::Answer;
 use crate::table::{Column, Row, Table};
 use crate::trial::{Figures, Trial};
 use crate::verdict::{Level, Verdict};
@@ -101,8 +102,9 @@ pub(super) fn is_asked(report: &Report) -> bool {
 }
 
 /// What it comes to, for the first screen.
-pub(super) fn answers(report: &Report) -> Vec<String> {
-    measured(report).map(|(storage, costs)| sentences(&storage, &costs, device(report))).unwrap_or_default()
+pub(super) fn answers(report: &Report) -> Vec<Answer> {
+    let found = measured(report).map(|(storage, costs)| sentences(&storage, &costs, device(report)));
+    found.unwrap_or_default().into_iter().map(|sentence| Answer::labelled("Flushes", sentence)).collect()
 }
 
 /// Whether both ways agree, and what follows from their times. Where they disagree, nothing speaks for the medium.
@@ -441,9 +443,9 @@ mod tests {
         let verdicts = all(&of(PROFILE));
         assert_eq!(verdicts.iter().map(|verdict| &*verdict.rule).collect::<Vec<_>>(), [HONESTY; 2]);
         assert!(
-            verdicts[1].sentence.contains("the kernel calls nvme0n1 not turning"),
+            verdicts[1].sentence().contains("the kernel calls nvme0n1 not turning"),
             "{}",
-            verdicts[1].sentence
+            verdicts[1].sentence()
         );
         assert_eq!(all(&of("quick")), []);
     }

@@ -45,17 +45,17 @@ fn file_in_memory(report: &Report) -> Option<Verdict> {
         let cached = disk.read_per_cent > 0.0 || !disk.cache.writes_through();
         (disk.cache.uses_file_cache() && cached && disk.file_bytes < memory).then_some(disk.file_bytes as f64)
     };
-    Doubt::with_figure(Level::Warning, "file_in_memory", &report.trials, small).verdict(count, |file| {
-        format!(
-            "a file of {file} was read or written through the file cache of a machine with {} of memory, which may \
-             have answered",
-            format::bytes(memory),
-        )
-    })
-    .map(|verdict| {
-        let least = format::bytes(memory.saturating_mul(2));
-        verdict.with_remedy(format!("measure with direct I/O, or with a file of at least {least}"))
-    })
+    Doubt::with_figure(Level::Warning, "file_in_memory", &report.trials, small)
+        .verdict(count, |file| {
+            format!(
+                "a file of {file} was used through the file cache of a machine with {} of memory",
+                format::bytes(memory),
+            )
+        })
+        .map(|verdict| {
+            let least = format::bytes(memory.saturating_mul(2));
+            verdict.with_action(format!("use direct I/O, or a file of at least {least}"))
+        })
 }
 
 fn never_written(trials: &[Trial]) -> Option<Verdict> {
@@ -65,17 +65,15 @@ fn never_written(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "never_written", trials, holes).verdict(count, |bytes| {
         format!(
-            "{bytes} of the region that was read were never written, and what was never written is answered without \
-             the medium"
+            "{bytes} of the region were never written, and the device answers such reads without its medium"
         )
-    }).map(|verdict| verdict.with_remedy("let the file be filled before it is read"))
+    }).map(|verdict| verdict.with_action("fill the file before reading"))
 }
 
 fn written_by_others(trials: &[Trial]) -> Option<Verdict> {
     let others = |trial: &Trial| io(trial).is_some_and(|disk| disk.written == Written::AllocatedByOthers);
     Doubt::plain(Level::Note, "written_by_others", trials, others).verdict(count, |_| {
-        "what was read was not written by this tool; zeros or repeating data may be answered faster than real data; \
-         use a file of its own to be sure"
+        "another program wrote the data, and a device may answer zeros or repeated data faster than real data"
             .to_owned()
     })
 }
@@ -86,9 +84,8 @@ fn written_unknown(trials: &[Trial]) -> Option<Verdict> {
         _ => None,
     };
     let first = trials.iter().find_map(reason)?;
-    Doubt::plain(Level::Note, "written_unknown", trials, |trial| reason(trial).is_some()).verdict(count, |_| {
-        format!("whether what was read had ever been written is not known: {first}; fill the region first to be sure")
-    })
+    Doubt::plain(Level::Note, "written_unknown", trials, |trial| reason(trial).is_some())
+        .verdict(count, |_| format!("it is unknown whether the region was ever written: {first}"))
 }
 
 /// One sentence for the devices that trials lie on, over the trials that lie on the same ones.
@@ -164,7 +161,7 @@ fn above_interface(report: &Report, devices: &[&Device]) -> Option<Verdict> {
                 mb_per_s(most),
             )
         })
-        .map(|verdict| verdict.with_remedy("measure with direct I/O and a larger file"))
+        .map(|verdict| verdict.with_action("measure with direct I/O and a larger file"))
 }
 
 fn compressible(trials: &[Trial]) -> Option<Verdict> {
@@ -176,7 +173,7 @@ fn compressible(trials: &[Trial]) -> Option<Verdict> {
                 "{share} of each block compresses; storage that compresses answers such data at a false speed"
             )
         })
-        .map(|verdict| verdict.with_remedy("leave the fill incompressible unless your data is like this"))
+        .map(|verdict| verdict.with_action("leave the fill incompressible unless your data is like this"))
 }
 
 fn duplicate(trials: &[Trial]) -> Option<Verdict> {
@@ -186,7 +183,7 @@ fn duplicate(trials: &[Trial]) -> Option<Verdict> {
         format!(
             "{share} of the blocks are duplicates; storage that deduplicates answers such data at a false speed"
         )
-    }).map(|verdict| verdict.with_remedy("leave all blocks unique unless your data is like this"))
+    }).map(|verdict| verdict.with_action("leave all blocks unique unless your data is like this"))
 }
 
 /// A database waits until a commit is stable; writes that did not wait say nothing of that.
@@ -197,23 +194,21 @@ fn not_durable(report: &Report) -> Option<Verdict> {
             && io(trial).is_some_and(|disk| !disk.cache.writes_through() && disk.flush_every_writes.is_none())
     };
     Doubt::plain(Level::Note, "not_durable", &report.trials, volatile).verdict(count, |_| {
-        "writes were answered before they had to be on stable storage, so this is no rate of commits; measure with \
-         write-through or a flush every few writes for that"
-            .to_owned()
+        "writes were answered before they were on stable storage, so this is not a commit rate".to_owned()
     })
 }
 
 fn no_device(trials: &[Trial]) -> Option<Verdict> {
     let none = |trial: &Trial| trial.disk().is_some_and(|disk| !disk.engine.loads_device());
     Doubt::plain(Level::Note, "no_device", trials, none)
-        .verdict(count, |_| "no device was touched; the figures are those of the load generator".to_owned())
+        .verdict(count, |_| "no device was used: these are figures of the load generator alone".to_owned())
 }
 
 fn fallbacks(trials: &[Trial]) -> Vec<Verdict> {
     let reasons = trials.iter().filter_map(|trial| {
         let disk = trial.disk()?;
         let reason = disk.engine_fallback.as_ref()?;
-        Some((format!("The engine {} ran instead of the one asked for: {reason}", disk.engine), trial))
+        Some((format!("the engine {} ran instead of the requested one: {reason}", disk.engine), trial))
     });
     notes("engine", grouped(reasons))
 }

@@ -30,7 +30,7 @@ const CPU_TIME: &str = "CPU time is that of the load threads, user and system, a
 
 const CLASSES: &str = "A class of storage is the one whose published figures are nearest, by their ratio, to the pages that are read; a disk \
     that turns is told by a page that takes longer than half a turn at 15,000 rpm, SATA by the 600 MB/s that it carries, a \
-    volume that is throttled by reads and writes of several sizes that end within 3 % of one rate and wait for it. Published \
+    volume that is throttled by reads and writes of several sizes that end within 3% of one rate and wait for it. Published \
     loads had other threads, files and outstanding I/Os, so that a class is an order of magnitude. A durable write that \
     takes less than its medium can is a sign of a cache, and no proof; so is a rate that falls to a plateau of a limit. Flash cells are \
     given the times of Micron's technical note TN-29-19 (NAND Flash 101, 2006). What commits allow is one flush after the other, of a \

@@ -40,7 +40,7 @@ use crate::format;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
-use crate::summary::Trust;
+use crate::summary::{Answer, Reliability};
 use crate::trial::{ALL, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -227,12 +227,12 @@ impl Shown for Disk {
         &LIMITS
     }
 
-    fn answers(&self, report: &Report) -> Vec<String> {
+    fn answers(&self, report: &Report) -> Vec<Answer> {
         let verified = report.trials.iter().filter_map(|trial| verified::answer(report, trial));
         honesty::answers(report).into_iter().chain(plain::answers(report)).chain(verified).collect()
     }
 
-    fn bottom_line(&self, report: &Report, trust: Trust) -> Vec<String> {
+    fn bottom_line(&self, report: &Report, trust: Reliability) -> Vec<Answer> {
         plain::bottom_line(report, trust)
     }
 

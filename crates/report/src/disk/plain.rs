@@ -8,7 +8,7 @@ use crate::disk::sign;
 use crate::disk::storage::{Kind, Storage, Test};
 use crate::format::{self, figure};
 use crate::report::Report;
-use crate::summary::Trust;
+use crate::summary::{Answer, Reliability};
 use crate::workloads;
 use record::Placed;
 
@@ -17,12 +17,12 @@ const PAGES: f64 = 1_000.0;
 const SCAN_MB: f64 = 10_000.0;
 
 /// What it gives: sentences of several disk tests together; none where they belong to one series, or are few.
-pub(super) fn answers(report: &Report) -> Vec<String> {
+pub(super) fn answers(report: &Report) -> Vec<Answer> {
     Storage::of(report).map(|storage| given(&storage)).unwrap_or_default()
 }
 
 /// What that means, told after what all workloads came to.
-pub(super) fn bottom_line(report: &Report, trust: Trust) -> Vec<String> {
+pub(super) fn bottom_line(report: &Report, reliability: Reliability) -> Vec<Answer> {
     let (Some(storage), Some(library)) = (Storage::of(report), published::library()) else {
         return Vec::new();
     };
@@ -31,13 +31,13 @@ pub(super) fn bottom_line(report: &Report, trust: Trust) -> Vec<String> {
         let told = workloads::all().filter(|_| !honesty::is_asked(report));
         told.filter_map(|(_, shown)| shown.of_commits(report, per_s)).collect()
     };
-    let mut sentences = meant(&storage, trust, library, &allowed);
-    sentences.extend(elsewhere(report));
-    sentences
+    let mut answers = meant(&storage, reliability, library, &allowed);
+    answers.extend(elsewhere(report));
+    answers
 }
 
-/// `The log of PostgreSQL lies on vdb: these commits are of vda`, which is no limit of the other then.
-fn elsewhere(report: &Report) -> Option<String> {
+/// `the log of PostgreSQL is on vdb, the commits above are those of vda`: they do not limit it.
+fn elsewhere(report: &Report) -> Option<Answer> {
     let placed = || report.trials.iter().flat_map(|trial| &trial.placed);
     let measured = placed().find_map(|placed| match placed {
         Placed::Path { on, .. } => on.known()?.device.known(),
@@ -47,24 +47,28 @@ fn elsewhere(report: &Report) -> Option<String> {
         Placed::Database { log, version, .. } => {
             let log = log.known()?.device.known().filter(|log| *log != measured)?;
             let database = version.split(' ').next()?;
-            Some(format!("The log of {database} lies on {log}: the commits above are those of {measured}"))
+            let text =
+                format!("the log of {database} is on {log}, the commits above are those of {measured}");
+            Some(Answer::labelled("Note", text))
         }
         Placed::Path { .. } => None,
     })
 }
 
-fn given(storage: &Storage) -> Vec<String> {
+fn given(storage: &Storage) -> Vec<Answer> {
     let commits = storage.commit.as_ref().map(|commit| {
         let p99 = commit.p99_us.map(|us| format!(" (p99 {})", format::latency(us))).unwrap_or_default();
         let each = format::latency(commit.mean_us);
         let by = commit.durable_by.map(|by| format!(" ({by})")).unwrap_or_default();
-        format!("{} durable commits a second{by}, {each} each{p99}", figure(commit.per_s))
+        format!("{} durable commits/s{by}, {each} each{p99}", figure(commit.per_s))
     });
-    let commits = commits.or_else(|| unknown(storage, Kind::Commit, "Durable commits"));
+    let commits = commits.or_else(|| unknown(storage, Kind::Commit, "durable commits"));
+    let commits = commits.map(|text| Answer::labelled("Commits", text));
     let scans = storage.scan.as_ref().map(|scan| format!("scans {} MB/s", figure(scan.mb_per_s)));
     let scans = scans.or_else(|| unknown(storage, Kind::Scan, "scans"));
     let reads: Vec<String> = reads(storage).into_iter().chain(scans).collect();
-    commits.into_iter().chain((!reads.is_empty()).then(|| capital(&reads.join(", ")))).collect()
+    let reads = (!reads.is_empty()).then(|| Answer::labelled("Reads", reads.join(", ")));
+    commits.into_iter().chain(reads).collect()
 }
 
 /// `46,110 uncached 4 KiB reads/s at Q32 (121 µs at Q1)`.
@@ -80,7 +84,7 @@ fn reads(storage: &Storage) -> Option<String> {
             Some(format!("{pages} (unknown at Q1: invalid)"))
         }
         (Some(pages), None) => Some(pages),
-        (None, Some(alone)) => Some(format!("a page that is not in memory is read in {alone}")),
+        (None, Some(alone)) => Some(format!("{alone} per uncached page at Q1")),
         (None, None) => unknown(storage, Kind::Page, "uncached page reads at Q1"),
     }
 }
@@ -90,51 +94,28 @@ fn unknown(storage: &Storage, kind: Kind, what: &str) -> Option<String> {
     storage.unknown.contains(&kind).then(|| format!("{what}: unknown (invalid)"))
 }
 
-/// Figures that are not to be trusted make a class and what is weakest perhaps so, and no sign of a burst that was used up: other load
-/// comes and goes as well. A commit that is too fast is not made so by load.
+/// With low reliability the class and the weakest parts are marked, and no sign of a used-up burst counts: background load comes and goes
+/// as well. No load makes a commit too fast.
 fn meant(
     storage: &Storage,
-    trust: Trust,
+    reliability: Reliability,
     library: &Library,
     allowed: &dyn Fn(f64) -> Vec<String>,
-) -> Vec<String> {
-    let is_poor = trust == Trust::Poor;
-    let mut sentences = weakest(storage, is_poor, library, allowed);
-    sentences.extend(sign::burst(storage).filter(|_| !is_poor));
-    sentences.extend(sign::cache(storage));
-    sentences.extend(like(storage, library).map(|like| {
-        if is_poor { format!("The storage is perhaps {like}") } else { format!("The storage is {like}") }
-    }));
-    sentences
-}
-
-/// `Weakest are commits: one by one, at most 15,040 historian records/s at 40 a commit, 376 at one, and 18,800 orders a minute`.
-fn weakest(
-    storage: &Storage,
-    is_poor: bool,
-    library: &Library,
-    allowed: &dyn Fn(f64) -> Vec<String>,
-) -> Vec<String> {
+) -> Vec<Answer> {
+    let is_low = reliability == Reliability::Low;
+    let graded = |text: String| if is_low { format!("possibly {text}") } else { text };
+    let weakest = weak_parts(storage, library).map(|parts| match parts.as_slice() {
+        [] => "no part is weaker than the others".to_owned(),
+        parts => graded(parts.join(", ")),
+    });
+    let mut answers: Vec<Answer> = Vec::new();
+    answers.extend(weakest.map(|weakest| Answer::labelled("Weakest", weakest)));
     let allowed = storage.commit.as_ref().map(|commit| allowed(commit.per_s)).unwrap_or_default();
-    let allowed = (!allowed.is_empty()).then(|| format!("one by one, at most {}", allowed.join(", and ")));
-    let own = allowed.iter().map(|allowed| format!("Commits allow, {allowed}"));
-    let parts = match weak_parts(storage, library) {
-        None => return own.collect(),
-        Some(parts) => parts,
-    };
-    let told = match parts.as_slice() {
-        [] => "no part is weak beside the others".to_owned(),
-        [rest @ .., last] => match rest {
-            [] => format!("weakest are {last}"),
-            rest => format!("weakest are {} and {last}", rest.join(", ")),
-        },
-    };
-    let told = capital(&if is_poor { format!("perhaps {told}") } else { told });
-    match (parts.as_slice(), &allowed) {
-        ([only], Some(allowed)) if only == COMMITS => vec![format!("{told}: {allowed}")],
-        ([], Some(allowed)) => vec![format!("{told}: commits allow, {allowed}")],
-        _ => std::iter::once(told).chain(own).collect(),
-    }
+    answers.extend((!allowed.is_empty()).then(|| Answer::labelled("Ceiling", allowed.join(", "))));
+    let signs = sign::burst(storage).filter(|_| !is_low).into_iter().chain(sign::cache(storage));
+    answers.extend(signs.map(|sign| Answer::labelled("Note", sign)));
+    answers.extend(like(storage, library).map(|like| Answer::labelled("Similar to", graded(like))));
+    answers
 }
 
 const COMMITS: &str = "commits";
@@ -144,13 +125,13 @@ fn weak_parts(storage: &Storage, library: &Library) -> Option<Vec<String>> {
     // Both many at once: a page that is read alone takes longer than one of many that are written.
     let many = |test: &Test| {
         let time = format::duration(PAGES / test.per_s);
-        format!("{} at Q{} take {time}", format::plain(PAGES), test.outstanding)
+        format!("{time} per {} at Q{}", format::plain(PAGES), test.outstanding)
     };
     let reads = storage.pages.as_ref().map(|pages| format!("uncached reads ({})", many(pages)));
     let writes = storage.writes.as_ref().map(|writes| format!("page writes ({})", many(writes)));
     let scans = storage.scan.as_ref().map(|scan| {
         let time = format::duration(SCAN_MB / scan.mb_per_s);
-        format!("scans ({} GB take {time})", format::plain(SCAN_MB / 1e3))
+        format!("scans ({time} per {} GB)", format::plain(SCAN_MB / 1e3))
     });
     let commits = storage.commit.as_ref().map(|_| COMMITS.to_owned());
     let all = [
@@ -169,25 +150,19 @@ fn weak_parts(storage: &Storage, library: &Library) -> Option<Vec<String>> {
 /// Of fewer it is not said which is weakest.
 const KNOWN_LEAST: usize = 3;
 
-/// `like a single 7,200 rpm disk (115 to 136 reads/s; HDS tests, 2013)`.
+/// `a single 7,200 rpm disk (115 to 136 reads/s; HDS tests, 2013)`.
 fn like(storage: &Storage, library: &Library) -> Option<String> {
     let has_all = storage.page.is_some() && storage.pages.is_some() && storage.scan.is_some();
     let Some(class) = class::of(storage, sign::cap(storage).as_ref(), library) else {
-        return has_all.then(|| {
-            "like nothing that was published: too fast for disks that turn, too slow for flash".to_owned()
-        });
+        return has_all
+            .then(|| "no published storage: too fast for spinning disks, too slow for flash".to_owned());
     };
     let turns = matches!(class, Class::Disks { .. });
     let slow = class::commits(storage).filter(|rank| !turns && *rank == Rank::Disk).map(|_| {
         let half = format::latency(class::HALF_TURN_7200_US);
-        format!(", but commits like a disk that turns (half a turn at 7,200 rpm is {half})")
+        format!(", with the commits of a spinning disk (half a turn at 7,200 rpm is {half})")
     });
-    Some(format!("like {}{}", class.words(storage, library)?, slow.unwrap_or_default()))
-}
-
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    Some(format!("{}{}", class.words(storage, library)?, slow.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -195,11 +170,11 @@ mod tests {
     use super::*;
     use crate::disk::storage_samples as samples;
 
-    fn told(storage: &Storage, trust: Trust) -> String {
+    fn told(storage: &Storage, reliability: Reliability) -> String {
         let allowed = |per_s: f64| vec![format!("{} records/s", figure(40.0 * per_s))];
         let library = published::library().unwrap();
-        let sentences = [given(storage), meant(storage, trust, library, &allowed)].concat();
-        sentences.join(".\n") + "."
+        let answers = [given(storage), meant(storage, reliability, library, &allowed)].concat();
+        answers.iter().map(Answer::sentence).collect::<Vec<String>>().join("\n")
     }
 
     #[test]
@@ -213,7 +188,8 @@ mod tests {
             ("a loop device on tmpfs", samples::loop_on_tmpfs()),
             ("a host's memory", samples::memory_of_a_host()),
         ];
-        let all = machines.map(|(name, storage)| format!("# {name}\n{}\n", told(&storage, Trust::Fair)));
+        let all =
+            machines.map(|(name, storage)| format!("# {name}\n{}\n", told(&storage, Reliability::Medium)));
         insta::assert_snapshot!(all.join("\n"));
     }
 
@@ -221,7 +197,7 @@ mod tests {
     fn figures_that_are_not_to_be_trusted_claim_less() {
         insta::assert_snapshot!(
             [samples::spinning_disk(), samples::cloud_volume(), samples::memory_of_a_host()]
-                .map(|storage| told(&storage, Trust::Poor))
+                .map(|storage| told(&storage, Reliability::Low))
                 .join("\n\n")
         );
     }
@@ -231,29 +207,29 @@ mod tests {
         let mut storage = samples::nvme();
         let commit = storage.commit.as_mut().unwrap();
         (commit.per_s, commit.mean_us) = (190.0, 5_260.0);
-        let told = told(&storage, Trust::Fair);
+        let told = told(&storage, Reliability::Medium);
         assert!(
-            told.contains("but commits like a disk that turns (half a turn at 7,200 rpm is 4.17 ms)"),
+            told.contains("with the commits of a spinning disk (half a turn at 7,200 rpm is 4.17 ms)"),
             "{told}"
         );
-        assert!(told.contains("Weakest are commits: one by one, at most 7,600 records/s"), "{told}");
+        assert!(told.contains("Weakest: commits\nCeiling: 7,600 records/s\n"), "{told}");
     }
 
-    /// Reads of 8 KiB were invalid, those of 4 KiB were told in their place, and two checks seemed to differ by 63 %.
+    /// Reads of 8 KiB were invalid, those of 4 KiB were told in their place, and two checks seemed to differ by 63%.
     #[test]
     fn an_invalid_figure_is_unknown_and_no_other_block_size_stands_for_it() {
-        let valid = told(&samples::nvme(), Trust::Fair);
+        let valid = told(&samples::nvme(), Reliability::Medium);
         assert!(valid.contains("330,000 uncached 8 KiB reads/s at Q32 (85.0 µs at Q1)"), "{valid}");
-        let without = |kinds: &[Kind]| told(&samples::nvme().without(kinds.to_vec()), Trust::Fair);
+        let without = |kinds: &[Kind]| told(&samples::nvme().without(kinds.to_vec()), Reliability::Medium);
         let pages = without(&[Kind::Pages]);
         assert!(
-            pages.contains("Uncached page reads: unknown (invalid) (85.0 µs at Q1)")
+            pages.contains("uncached page reads: unknown (invalid) (85.0 µs at Q1)")
                 && !pages.contains("390,000"),
             "{pages}"
         );
         let all = without(&[Kind::Commit, Kind::Page, Kind::Pages, Kind::Scan]);
         assert!(
-            all.contains("Durable commits: unknown (invalid)") && all.contains("scans: unknown (invalid)"),
+            all.contains("durable commits: unknown (invalid)") && all.contains("scans: unknown (invalid)"),
             "{all}"
         );
     }
@@ -263,16 +239,16 @@ mod tests {
     fn what_is_weakest_is_compared_at_one_depth() {
         let mut storage = samples::spinning_disk();
         storage.scan.as_mut().unwrap().mb_per_s = 900.0;
-        let told = told(&storage, Trust::Fair);
-        let expected = "uncached reads (1,000 at Q32 take 7.63 s) and page writes (1,000 at Q32 take 11 s)";
+        let told = told(&storage, Reliability::Medium);
+        let expected = "uncached reads (7.63 s per 1,000 at Q32), page writes (11 s per 1,000 at Q32)";
         assert!(told.contains(expected), "{told}");
     }
 
     #[test]
     fn what_was_not_measured_is_not_told() {
         let none = Storage::default();
-        assert_eq!(told(&none, Trust::Fair), ".");
+        assert_eq!(told(&none, Reliability::Medium), "");
         let scan = Storage { scan: samples::nvme().scan, ..Storage::default() };
-        assert_eq!(told(&scan, Trust::Fair), "Scans 3,251 MB/s.");
+        assert_eq!(told(&scan, Reliability::Medium), "Reads: scans 3,251 MB/s");
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn cache(storage: &Storage) -> Option<String> {
     let commit_us = storage.commit.as_ref()?.mean_us;
     let medium = faster_than(storage, commit_us, Write::Anywhere)?;
     Some(format!(
-        "A sign of a write cache: a commit takes {}, {medium}. Ask whether it outlives a loss of power",
+        "probable write cache: a commit takes {}, {medium}. Check that it survives a power loss",
         format::latency(commit_us)
     ))
 }
@@ -130,7 +130,7 @@ pub(super) fn burst(storage: &Storage) -> Option<String> {
         let Plateau { burst_per_s, after_s, per_s } = plateau(&test.rates_per_s)?;
         let seconds = format::counted(after_s, "second", "seconds");
         Some(format!(
-            "A sign of throttling, or of a cache that was full: {} fell after {seconds} from {} to {} IOPS and stayed there",
+            "probable throttling or a full cache: {} fell after {seconds} from {} to {} IOPS and stayed there",
             test.name,
             format::figure(burst_per_s),
             format::figure(per_s)
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(changed(|test| test.block_bytes = 8192), None, "one size may have one rate");
         assert_eq!(changed(|test| test.read_per_cent = 100.0), None, "and so may reads");
         assert_eq!(changed(|test| test.mean_us = 700.0), None, "nothing waits");
-        assert_eq!(changed(|test| test.per_s *= 1.0 + test.read_per_cent / 1e3), None, "10 % apart");
+        assert_eq!(changed(|test| test.per_s *= 1.0 + test.read_per_cent / 1e3), None, "10% apart");
         let uneven = changed(|test| test.p99_us = test.p99_us.map(|us| us * 2.0)).unwrap();
         assert_eq!(uneven.held_back_us, None);
     }
@@ -200,11 +200,10 @@ mod tests {
         let raid = cache(&samples::raid_with_cache()).unwrap();
         assert_eq!(
             raid,
-            "A sign of a write cache: a commit takes 120 µs, a disk of 15,000 rpm takes 2 ms to come round. Ask whether it \
-             outlives a loss of power"
+            "probable write cache: a commit takes 120 µs, a disk of 15,000 rpm takes 2 ms to come round. Check that it survives a power loss"
         );
         let host = cache(&samples::memory_of_a_host()).unwrap();
-        assert!(host.contains("19.4 µs, flash cells take 220 µs (Micron TN-29-19). Ask"), "{host}");
+        assert!(host.contains("19.4 µs, flash cells take 220 µs (Micron TN-29-19). Check"), "{host}");
         let mut turning = samples::sata_ssd();
         turning.below.turns = true;
         assert!(cache(&turning).is_some(), "a drive that says that it turns cannot commit in 0.8 ms");
@@ -218,7 +217,7 @@ mod tests {
         used_up.tests.last_mut().unwrap().rates_per_s = rates.to_vec();
         assert_eq!(
             burst(&used_up).unwrap(),
-            "A sign of throttling, or of a cache that was full: page write 8KiB Q32 fell after 2 seconds from 49,500 to \
+            "probable throttling or a full cache: page write 8KiB Q32 fell after 2 seconds from 49,500 to \
              8,000 IOPS and stayed there"
         );
     }

@@ -14,7 +14,7 @@ pub struct SweepPoint {
     pub outstanding: u32,
     /// I/Os a second.
     pub per_s: f64,
-    /// Its 95 % interval: over the repeats, else of that one run; none of runs too short for one.
+    /// Its 95% interval: over the repeats, else of that one run; none of runs too short for one.
     pub interval: Option<Estimate>,
     /// I/Os a second of each repeat, where there are several.
     pub repeats: Vec<f64>,
@@ -207,7 +207,7 @@ fn words(configuration: &Configuration) -> (String, String) {
     let kind = match disk.read_per_cent {
         share if share >= 100.0 => "read".to_owned(),
         share if share <= 0.0 => "write".to_owned(),
-        share => format!("{share} % read"),
+        share => format!("{share}% read"),
     };
     (format!("{} {kind}", disk.pattern), crate::format::bytes(disk.block_bytes))
 }

@@ -51,7 +51,7 @@ fn rate(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
     });
     let caption = match (group.iter().any(|sweep| sweep.knee.is_some()), group.len() <= MARKED) {
         (true, true) => {
-            "A ring marks the knee, the shaded width its 95 % interval: past it, more depth gains at a lower rate."
+            "A ring marks the knee, the shaded width its 95% interval: past it, more depth gains at a lower rate."
         }
         (true, false) => {
             "A ring marks the knee: past it, more depth gains at a lower rate. The verdicts give its interval."
@@ -122,8 +122,8 @@ fn scatter(canvas: &mut Canvas<'_>, point: &SweepPoint, ink: Ink, (x, y): (&Scal
 fn bars_in_words(group: &[&Sweep]) -> &'static str {
     let points = || group.iter().flat_map(|sweep| &sweep.points);
     match (points().any(|point| point.interval.is_some()), points().any(|point| !point.repeats.is_empty())) {
-        (true, true) => " Bars: 95 % intervals over the repeats, which are the small points.",
-        (true, false) => " Bars: 95 % intervals of that one run.",
+        (true, true) => " Bars: 95% intervals over the repeats, which are the small points.",
+        (true, false) => " Bars: 95% intervals of that one run.",
         (false, true) => " Small points: the repeats.",
         (false, false) => " No run was long enough for an interval.",
     }

@@ -36,7 +36,7 @@ pub(crate) fn trials(report: &Report) -> Table {
         .filter(|trial| !trial.is_skipped())
         .flat_map(|trial| trial_rows(trial, &keys, &report.percentiles))
         .collect();
-    Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95 %"])
+    Table { title: "Trials".to_owned(), columns, rows }.without_empty_columns(&["state", "95%"])
 }
 
 fn trial_rows(trial: &Trial, keys: &[String], percentiles: &Percentiles) -> Vec<Row> {
@@ -92,7 +92,7 @@ fn configurations(report: &Report) -> Table {
         Some((first, last)) => format!("Configurations: rounds {first} to {last} together"),
         None => "Configurations: all repeats together".to_owned(),
     };
-    Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"])
+    Table { title, columns, rows }.without_empty_columns(&["95%", "not complete"])
 }
 
 fn configuration_rows(configuration: &Configuration, keys: &[String], percentiles: &Percentiles) -> Vec<Row> {
@@ -126,7 +126,7 @@ const OVER_REPEATS: &str =
 fn figure_columns(interval: &'static str, percentiles: &Percentiles) -> Vec<Column> {
     let mut columns = vec![
         column("IOPS", "operations a second", 0),
-        column("95 %", interval, 5),
+        column("95%", interval, 5),
         column("MB/s", "10^6 bytes a second", 0),
         column("mean", "mean latency", 0),
     ];
@@ -213,7 +213,7 @@ pub(crate) fn matrix(state: &SteadyState) -> Option<Table> {
     let mut columns = vec![words("block", "bytes of one I/O", 0)];
     columns.extend(
         mixes.iter().map(|&mix| Column {
-            head: Cow::Owned(format!("{mix} % read")),
+            head: Cow::Owned(format!("{mix}% read")),
             ..column("", "share of reads", 0)
         }),
     );

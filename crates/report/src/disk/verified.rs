@@ -5,6 +5,7 @@ use record::{Finding, MarkKind, Phase, Verified};
 use crate::format;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
+use crate::summary::Answer;
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 use crate::verdict::{Level, Verdict};
@@ -23,45 +24,40 @@ pub(super) fn all(report: &Report) -> Vec<Verdict> {
 }
 
 fn of(trial: &Trial, verified: &Verified) -> Vec<Verdict> {
-    let about =
-        |level, rule, sentence| Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) };
-    let damaged = format!("{} damaged", format::grouped(verified.damaged()));
-    let sentence = format!("{}: {}", trial.name, verified.sentence());
-    let mut verdicts = vec![Verdict { figure: Some(damaged), ..about(Level::Finding, VERIFIED, sentence) }];
+    let about = |level, rule, fact: String| {
+        Verdict::new(level, rule, fact).about(&trial.name).of_trials(vec![trial.number])
+    };
+    let mut verdicts = vec![about(Level::Finding, VERIFIED, verified.sentence())];
     if verified.checked < verified.pages {
-        let sentence = format!(
-            "{}: {} of {} pages were checked at least once; of the others nothing is known",
-            trial.name,
+        let fact = format!(
+            "{} of {} pages were checked at least once",
             format::grouped(verified.checked),
             format::grouped(verified.pages)
         );
-        let verdict = about(Level::Warning, "coverage", sentence);
-        verdicts.push(verdict.with_remedy("let it come to its end"));
+        let verdict =
+            about(Level::Warning, "coverage", fact).with_effect("the state of the others is unknown");
+        verdicts.push(verdict.with_action("let the run finish"));
     }
     if let Some(audited_s) = audited_s(trial) {
-        let sentence = format!(
-            "{}: audits took {} of the {} measured; rates are over all of it, and how steady they are is judged without the audits",
-            trial.name,
-            format::duration(audited_s),
-            format::duration(trial.measured_s)
+        let (audited, measured) = (format::duration(audited_s), format::duration(trial.measured_s));
+        let verdict =
+            about(Level::Note, "audits", format!("audits took {audited} of the {measured} measured"));
+        verdicts.push(
+            verdict.with_effect("throughput includes the audits, the check of steadiness excludes them"),
         );
-        verdicts.push(about(Level::Note, "audits", sentence));
     }
-    let cached = trial.disk().is_some_and(|disk| disk.cache.uses_file_cache());
-    if cached {
-        let sentence = format!(
-            "{}: the file cache may have answered reads during the load; audits read what the cache had let go",
-            trial.name
-        );
-        verdicts.push(about(Level::Note, "verified_through_cache", sentence));
+    if trial.disk().is_some_and(|disk| disk.cache.uses_file_cache()) {
+        let fact = "the file cache may have answered reads during the load";
+        let verdict = about(Level::Note, "verified_through_cache", fact.to_owned());
+        verdicts.push(verdict.with_effect("audits read from the device"));
     }
     verdicts
 }
 
-/// What checking pages came to, where it is a part of several tests whose figures are told in plain words.
-pub(super) fn answer(report: &Report, trial: &Trial) -> Option<String> {
+/// The result of checking pages, where it is a part of several tests with results in plain words.
+pub(super) fn answer(report: &Report, trial: &Trial) -> Option<Answer> {
     let verified = trial.verified().filter(|_| report.comparison.is_none() && report.trials.len() > 1)?;
-    Some(format!("Verified: {}", verified.sentence()))
+    Some(Answer::labelled("Verified", verified.sentence()))
 }
 
 /// How long audits interrupted the measured load; none where they did not.
@@ -128,7 +124,7 @@ fn coverage(report: &Report) -> Option<Table> {
                 map.path.clone(),
                 map.first.to_string(),
                 format::grouped(map.pages),
-                format!("{:.0} %", 100.0 * map.checked as f64 / map.pages.max(1) as f64),
+                format!("{:.0}%", 100.0 * map.checked as f64 / map.pages.max(1) as f64),
                 format!("{mean:.1}"),
                 drawn(map),
             ])

@@ -7,7 +7,7 @@ use super::Fault;
 use crate::format;
 use crate::report::Report;
 use crate::trial::Trial;
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// Rule of what faults came to.
 const FAULTS: &str = "faults";
@@ -27,7 +27,7 @@ pub struct Availability {
     pub away_s: Vec<f64>,
     /// The median of these.
     pub away_s_median: f64,
-    /// Its 95 % interval; none of fewer than six repeats.
+    /// Its 95% interval; none of fewer than six repeats.
     pub away_s_interval: Option<(f64, f64)>,
     /// The longest.
     pub away_s_max: f64,
@@ -37,7 +37,7 @@ pub struct Availability {
     pub lost_in: Option<u32>,
     /// Repeats in which it is known what was lost.
     pub lost_known_in: u32,
-    /// The chance to lose something that so many repeats leave open, at 95 %.
+    /// The chance to lose something that so many repeats leave open, at 95%.
     pub lost_chance_at_most: Option<f64>,
     /// What was acknowledged and lost, all repeats together.
     pub lost: Option<u64>,
@@ -103,18 +103,14 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 }
 
 fn finding(of: &Availability) -> Verdict {
-    let (away, figure) = away(of);
     let start = of.started_within_s_median.map(format::duration);
     let start = start.map_or_else(String::new, |start| {
         let median = if of.trials.len() > 1 { " (median)" } else { "" };
-        format!("; its start took {start}{median}, recovery included")
+        format!(". The start took {start}{median}, including recovery")
     });
-    let sentence = format!("{}: `{}`{}: {away}{start}{}", of.name, of.fault, repeats(of), lost(of));
-    Verdict {
-        figure: Some(figure),
-        trials: of.trials.clone(),
-        ..Verdict::new(Level::Finding, FAULTS, sentence)
-    }
+    let subject = format!("{}, `{}`{}", of.name, of.fault, repeats(of));
+    let verdict = Verdict::new(Level::Finding, FAULTS, away(of)).about(subject);
+    verdict.with_effect(format!("{}{start}", lost(of))).of_trials(of.trials.clone())
 }
 
 fn repeats(of: &Availability) -> String {
@@ -124,38 +120,39 @@ fn repeats(of: &Availability) -> String {
     }
 }
 
-/// `nobody was answered for 3.21 s (median; 95 % interval 3.05–3.60 s; longest 5.02 s)`, and its figure.
-fn away(of: &Availability) -> (String, String) {
+/// `no answers for 3.21 s (median, 95% CI 3.05–3.60 s, longest 5.02 s)`.
+fn away(of: &Availability) -> Fact {
     if of.away_s_max == 0.0 {
-        let never = "nobody waited for half a second";
-        return (never.to_owned(), never.to_owned());
+        return Fact::around("", "no client waited for half a second", "");
     }
     let length = format::duration(of.away_s_median);
     if of.trials.len() == 1 {
-        return (format!("nobody was answered for {length}"), length);
+        return Fact::around("no answers for ", length, "");
     }
     let interval = match of.away_s_interval {
-        Some((low, high)) => format!("95 % interval {}–{}", format::duration(low), format::duration(high)),
-        None => "six repeats and more have an interval".to_owned(),
+        Some((low, high)) => format!("95% CI {}–{}", format::duration(low), format::duration(high)),
+        None => "no interval below six repeats".to_owned(),
     };
     let longest = format::duration(of.away_s_max);
-    (format!("nobody was answered for {length} (median; {interval}; longest {longest})"), length)
+    Fact::around("no answers for ", length, format!(" (median, {interval}, longest {longest})"))
 }
 
-/// `; something acknowledged was lost in none of 20: at most in 14 % at 95 %`.
+/// `acknowledged data was lost in 0 of 20 trials (at most 14%, 95% CI)`.
 fn lost(of: &Availability) -> String {
     let (Some(lost_in), Some(chance), Some(lost)) = (of.lost_in, of.lost_chance_at_most, of.lost) else {
-        return "; what was lost is not known".to_owned();
+        return "loss of data: unknown".to_owned();
     };
     let known = of.lost_known_in;
     let at_most = format::per_cent(chance);
     match (lost_in, known) {
-        (0, 1) => "; nothing acknowledged was lost".to_owned(),
-        (0, known) => format!("; something acknowledged was lost in 0 of {known}: at most {at_most} at 95 %"),
-        (_, 1) => format!("; {} acknowledged were lost", format::grouped(lost)),
+        (0, 1) => "no acknowledged data was lost".to_owned(),
+        (0, known) => {
+            format!("acknowledged data was lost in 0 of {known} trials (at most {at_most}, 95% CI)")
+        }
+        (_, 1) => format!("{} acknowledged operations were lost", format::grouped(lost)),
         (lost_in, known) => {
             format!(
-                "; something acknowledged was lost in {lost_in} of {known} ({} in all): at most {at_most} at 95 %",
+                "acknowledged data was lost in {lost_in} of {known} trials ({} in total; at most {at_most}, 95% CI)",
                 format::grouped(lost)
             )
         }
@@ -166,13 +163,13 @@ fn lost(of: &Availability) -> String {
 fn late(trial: &Trial) -> Option<Verdict> {
     let lateness_s = |fault: &Fault| fault.done.begun_s.map_or(0.0, |begun_s| begun_s - fault.done.due_s);
     let late = trial.beside.faults.iter().find(|fault| lateness_s(fault) > LATE_S)?;
-    let sentence = format!(
-        "{}: `{}` was begun {} late, since what was broken before had to be mended first: leave more time between them",
-        trial.name,
+    let fact = format!(
+        "`{}` started {} late, because the repair of the fault before it took longer",
         late.done.asked,
         format::duration(lateness_s(late))
     );
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "fault_late", sentence) })
+    let verdict = Verdict::new(Level::Warning, "fault_late", fact).about(&trial.name);
+    Some(verdict.with_action("leave more time between faults").of_trials(vec![trial.number]))
 }
 
 /// That nodes which did not see each other both took writes: who is connected to the wrong one reads what is old.
@@ -180,15 +177,13 @@ fn split(trial: &Trial) -> Option<Verdict> {
     let split_of = |fault: &Fault| fault.done.split.clone().map(|split| (fault.done.asked.clone(), split));
     let (asked, split) = trial.beside.faults.iter().find_map(split_of)?;
     let length = match split.to_s - split.from_s {
-        0.0 => "at a look".to_owned(),
+        0.0 => "in one sample".to_owned(),
         length_s => format!("for at least {}", format::duration(length_s)),
     };
-    let sentence = format!(
-        "{}: after `{asked}` {} both took statements that write, {length}: a client that stays with the wrong one reads what is old, and \
-         what it writes is kept only if that node still answers for it",
-        trial.name, split.nodes
-    );
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "split", sentence) })
+    let fact = format!("after `{asked}`, {} both accepted writes, {length}", split.nodes);
+    let effect = "a client on the wrong node reads old data, and may lose its writes";
+    let verdict = Verdict::new(Level::Warning, "split", fact).about(&trial.name).with_effect(effect);
+    Some(verdict.of_trials(vec![trial.number]))
 }
 
 #[cfg(test)]
@@ -216,7 +211,7 @@ mod tests {
             lost_chance_at_most: chance_at_most(lost_in, lost.len() as u32),
             lost: (!lost.is_empty()).then(|| lost.iter().sum()),
         };
-        finding(&of).sentence
+        finding(&of).sentence()
     }
 
     #[test]
@@ -224,22 +219,21 @@ mod tests {
         let twenty: Vec<f64> = (0..20).map(|number| 3.0 + f64::from(number) / 10.0).collect();
         assert_eq!(
             said(&twenty, &[0; 20]),
-            "sync: `kill-node at 20s`, 20 times: nobody was answered for 3.95 s (median; 95 % interval 3.50 s–4.40 s; longest 4.90 s); \
-             something acknowledged was lost in 0 of 20: at most 14 % at 95 %"
+            "sync, `kill-node at 20s`, 20 times: no answers for 3.95 s (median, 95% CI 3.50 s–4.40 s, longest 4.90 s). Acknowledged data was lost in 0 of 20 trials (at most 14%, 95% CI)."
         );
         let lost = said(&twenty[..2], &[0, 3]);
-        assert!(lost.contains("six repeats and more have an interval"), "{lost}");
-        assert!(lost.contains("lost in 1 of 2 (3 in all): at most 97 % at 95 %"), "{lost}");
+        assert!(lost.contains("no interval below six repeats"), "{lost}");
+        assert!(lost.contains("lost in 1 of 2 trials (3 in total; at most 97%, 95% CI)"), "{lost}");
     }
 
     #[test]
     fn one_fault_says_what_it_came_to() {
         assert_eq!(
             said(&[2.01], &[0]),
-            "sync: `kill-node at 20s`: nobody was answered for 2.01 s; nothing acknowledged was lost"
+            "sync, `kill-node at 20s`: no answers for 2.01 s. No acknowledged data was lost."
         );
-        assert!(said(&[2.01], &[1_200]).ends_with("; 1,200 acknowledged were lost"));
-        assert!(said(&[0.0], &[]).ends_with(": nobody waited for half a second; what was lost is not known"));
+        assert!(said(&[2.01], &[1_200]).ends_with(". 1,200 acknowledged operations were lost."));
+        assert!(said(&[0.0], &[]).ends_with(": no client waited for half a second. Loss of data: unknown."));
     }
 
     fn fault(begun_s: f64) -> FaultDone {
@@ -264,16 +258,13 @@ mod tests {
                 .verdicts
                 .into_iter()
                 .find(|verdict| verdict.rule == "split")
-                .map(|verdict| verdict.sentence)
+                .map(|verdict| verdict.sentence())
         };
         assert_eq!(warned(None), None);
         let split = |to_s| Some(Split { nodes: "node1 and node2".to_owned(), from_s: 22.0, to_s });
         let sentence = warned(split(24.5)).unwrap();
-        assert!(
-            sentence.contains("node1 and node2 both took statements that write, for at least 2.50 s"),
-            "{sentence}"
-        );
-        assert!(warned(split(22.0)).unwrap().contains("at a look"));
+        assert!(sentence.contains("node1 and node2 both accepted writes, for at least 2.50 s"), "{sentence}");
+        assert!(warned(split(22.0)).unwrap().contains("in one sample"));
     }
 
     #[test]
@@ -302,9 +293,9 @@ mod tests {
         trial.trial.faults = vec![FaultDone { started_within_s: Some(0.42), ..fault(20.0) }];
         trial.trial.marks.push(Mark::silence(20_000_000_000, Some(22_500_000_000)));
         let report = Report::of(&fixture::study("orders", vec![trial]));
-        let told = &finding(&report.availability[0]).sentence;
+        let told = &finding(&report.availability[0]).sentence();
         assert!(
-            told.contains("nobody was answered for 2.50 s; its start took 420 ms, recovery included; "),
+            told.contains("no answers for 2.50 s. No acknowledged data was lost. The start took 420 ms, including recovery"),
             "{told}"
         );
         let shown = report.text(Some(200)).to_string();

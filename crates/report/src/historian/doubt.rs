@@ -33,13 +33,14 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(report.searches.iter().filter(|search| !search.failed_below.is_empty()).map(|search| {
         let rates: Vec<String> = search.failed_below.iter().map(|&rate| format::plain(rate)).collect();
         let sentence = format!(
-            "{}: rates below the confirmed one were not held ({} records/s): something else than the rate set the \
-             outcome",
-            search.configuration,
+            "rates below the confirmed one failed ({} records/s), so something else than the rate decided",
             rates.join(", ")
         );
         let verdict = Verdict::new(Level::Warning, "search_inconsistent", sentence);
-        Verdict { trials: search.trials(), ..verdict.with_remedy("repeat on an idle machine") }
+        verdict
+            .about(&search.configuration)
+            .with_action("repeat on an idle machine")
+            .of_trials(search.trials())
     }));
     verdicts.extend(report.searches.iter().filter_map(seconds_resemble));
     verdicts
@@ -49,14 +50,13 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 fn seconds_resemble(search: &Search) -> Option<Verdict> {
     let (found, _) = (search.resemblance?, search.held_at()?);
     let sentence = format!(
-        "{}: each second resembles the one before (correlation {:.1}, scatter {}), and the steps of a quick look are too short \
-         for that: the rate may be up to 7 % too high",
-        search.configuration,
+        "seconds are correlated ({:.1}, scatter {}), and the steps of a quick run are short, so the rate may be up to 7% too high",
         found.correlation,
         format::per_cent(found.deviation_share)
     );
     let verdict = Verdict::new(Level::Warning, "search_seconds_resemble", sentence);
-    Some(Verdict { trials: search.trials(), ..verdict.with_remedy("search in full, with longer steps") })
+    let verdict = verdict.about(&search.configuration).with_action("search without the quick mode");
+    Some(verdict.of_trials(search.trials()))
 }
 
 /// Figures of a historian trial that was measured.
@@ -65,7 +65,7 @@ fn of(trial: &Trial) -> Option<&Historian> {
 }
 
 /// Rows that differ cannot tell who did it.
-const ALONE: &str = "repeat it while nothing else writes to the database";
+const ALONE: &str = "repeat it while no other program writes to the database";
 
 /// What was acknowledged must be found, and nothing twice.
 fn rows_differ(trial: &Trial) -> Option<Verdict> {
@@ -74,48 +74,47 @@ fn rows_differ(trial: &Trial) -> Option<Verdict> {
         let rule = if compared.missing > 0 { "rows_lost" } else { "rows_differ" };
         let why = match (compared.missing, compared.doubled + compared.unknown) {
             (missing, 0) if missing > 0 => "the database lost them, or another program deleted them",
-            (0, more) if more > 0 => "some were written twice, or others write to it",
-            _ => "the database lost what it acknowledged, or others write to it",
+            (0, more) if more > 0 => "some were written twice, or other programs write to the table",
+            _ => "the database lost acknowledged records, or other programs write to the table",
         };
-        let sentence =
-            format!("{}: {}; {why}", trial.name, historian.rows_mismatch.as_deref().unwrap_or_default());
-        let verdict = Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) };
-        return Some(verdict.with_remedy(ALONE));
+        let fact = historian.rows_mismatch.as_deref().unwrap_or_default();
+        let verdict = Verdict::new(Level::Failure, rule, fact).about(&trial.name).with_effect(why);
+        return Some(verdict.with_action(ALONE).of_trials(vec![trial.number]));
     }
     let (expected, found) = (historian.rows_expected, historian.rows_found?);
-    let (rule, sentence) = match found {
+    let (rule, sentence, why) = match found {
         found if found < expected => (
             "rows_lost",
             format!(
-                "{}: {} of {} acknowledged rows are not in the database: it lost them, or another program deleted them",
-                trial.name,
+                "{} of {} acknowledged records are missing",
                 grouped(expected - found),
                 grouped(expected)
             ),
+            "the database lost them, or another program deleted them",
         ),
         found if found > expected => (
             "rows_extra",
             format!(
-                "{}: the database holds {} rows more than the {} that it acknowledged: some were written twice, or \
-                 others write to it",
-                trial.name,
+                "the database has {} records more than the {} acknowledged ones",
                 grouped(found - expected),
                 grouped(expected)
             ),
+            "some were written twice, or other programs write to the table",
         ),
         _ => return None,
     };
-    let verdict = Verdict { trials: vec![trial.number], ..Verdict::new(Level::Failure, rule, sentence) };
-    Some(verdict.with_remedy(ALONE))
+    let verdict = Verdict::new(Level::Failure, rule, sentence).about(&trial.name).with_effect(why);
+    Some(verdict.with_action(ALONE).of_trials(vec![trial.number]))
 }
 
 fn rows_unknown(trials: &[Trial]) -> Option<Verdict> {
     let unknown = |trial: &Trial| of(trial).is_some_and(|h| h.rows_found.is_none() && h.acknowledged > 0);
-    Doubt::plain(Level::Warning, "rows_unknown", trials, unknown).verdict(whole, |_| {
-        "the database could not be asked for its rows in the end, so whether it holds what it acknowledged is not \
-         known"
-            .to_owned()
-    }).map(|verdict| verdict.with_remedy("count them when it answers again"))
+    Doubt::plain(Level::Warning, "rows_unknown", trials, unknown)
+        .verdict(whole, |_| {
+            "the database did not answer at the end, so it is unknown whether it has all acknowledged records"
+                .to_owned()
+        })
+        .map(|verdict| verdict.with_action("count them when the database answers again"))
 }
 
 /// `the database could not be written for 3.20 s; 9,300 events waited, 0 were refused, 0 of 306,000 acknowledged rows
@@ -127,17 +126,21 @@ fn outage(trial: &Trial) -> Option<Verdict> {
     let waited = historian.waited_in_outages.map_or_else(|| "unknown".to_owned(), whole);
     let lost = match historian.rows_lost {
         Some(lost) => {
-            format!("{} of {} acknowledged rows were lost", grouped(lost), grouped(historian.rows_expected))
+            format!(
+                "{} of {} acknowledged records were lost",
+                grouped(lost),
+                grouped(historian.rows_expected)
+            )
         }
-        None => "how many acknowledged rows were lost is not known".to_owned(),
+        None => "the number of lost records is unknown".to_owned(),
     };
     let sentence = format!(
-        "{}: the database could not be written{length} ({}); {waited} events waited, {} were refused, {lost}",
-        trial.name,
+        "the database was unavailable{length} ({}): {waited} records waited, {} were refused, {lost}",
         first.error,
         grouped(historian.refused)
     );
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "outage", sentence) })
+    let verdict = Verdict::new(Level::Warning, "outage", sentence).about(&trial.name);
+    Some(verdict.of_trials(vec![trial.number]))
 }
 
 /// What changed while a source was away is not known to anybody.
@@ -145,12 +148,12 @@ fn source_outage(trial: &Trial) -> Option<Verdict> {
     let historian = trial.historian()?;
     let first = historian.source_outages.first()?;
     let sentence = format!(
-        "{}: the source of events could not be reached{} ({}); what changed there meanwhile is not in these figures",
-        trial.name,
+        "the source of records was unavailable{} ({}), so its changes in that time are missing",
         length_of(&historian.source_outages),
         first.error
     );
-    Some(Verdict { trials: vec![trial.number], ..Verdict::new(Level::Warning, "source_outage", sentence) })
+    let verdict = Verdict::new(Level::Warning, "source_outage", sentence).about(&trial.name);
+    Some(verdict.of_trials(vec![trial.number]))
 }
 
 fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
@@ -158,17 +161,14 @@ fn maintenance_failed(trial: &Trial) -> Option<Verdict> {
     let errors = || runs.iter().filter_map(|maintenance| maintenance.run.error.as_ref());
     let first = errors().next()?;
     let sentence = format!(
-        "{}: {}: {first}; the database grows until one does",
-        trial.name,
+        "{}: {first}",
         match (errors().count(), runs.len()) {
-            (1, 1) => "the purge did not come to its end".to_owned(),
-            (failed, of) => format!("{failed} of {of} purges did not come to their end"),
+            (1, 1) => "the purge failed".to_owned(),
+            (failed, of) => format!("{failed} of {of} purges failed"),
         }
     );
-    Some(Verdict {
-        trials: vec![trial.number],
-        ..Verdict::new(Level::Warning, "maintenance_failed", sentence)
-    })
+    let verdict = Verdict::new(Level::Warning, "maintenance_failed", sentence).about(&trial.name);
+    Some(verdict.with_effect("the database grows until a purge succeeds").of_trials(vec![trial.number]))
 }
 
 /// Steps of a search are meant to find out when events are refused.
@@ -178,10 +178,8 @@ fn refused(trials: &[Trial]) -> Option<Verdict> {
         (historian.refused > 0).then_some(historian.refused as f64)
     };
     Doubt::with_figure(Level::Warning, "refused", trials, refused)
-        .verdict(whole, |events| {
-            format!("{events} events came while the buffer was full and were refused: they are in no table")
-        })
-        .map(|verdict| verdict.with_remedy("offer less, or find out what the database waits for"))
+        .verdict(whole, |events| format!("{events} records were refused because the buffer was full"))
+        .map(|verdict| verdict.with_action("offer a lower rate, or find the bottleneck of the database"))
 }
 
 fn abandoned(trials: &[Trial]) -> Option<Verdict> {
@@ -190,9 +188,7 @@ fn abandoned(trials: &[Trial]) -> Option<Verdict> {
         (historian.abandoned > 0).then_some(historian.abandoned as f64)
     };
     Doubt::with_figure(Level::Warning, "abandoned", trials, abandoned).verdict(whole, |events| {
-        format!(
-            "{events} accepted events were still not written when the trial was given up; they were never acknowledged"
-        )
+        format!("{events} accepted records were not written at the end of the trial, and never acknowledged")
     })
 }
 
@@ -202,35 +198,32 @@ fn slow_screens(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "slow_screens", trials, longest)
         .verdict(format::latency, |longest| {
             format!(
-                "a screen waited {longest} for its trends, and no one waits longer than {}",
+                "a screen waited {longest} for its trends (limit {})",
                 format::plain_latency(SCREEN_WAIT_MAX_US)
             )
         })
-        .map(|verdict| verdict.with_remedy("shorten the window, or keep an index over tag and time"))
+        .map(|verdict| verdict.with_action("shorten the window, or create an index on tag and time"))
 }
 
 fn no_database(trials: &[Trial]) -> Option<Verdict> {
     let fake = |trial: &Trial| {
         of(trial).and_then(|h| h.setup.as_ref()).is_some_and(record::HistorianSetup::is_on_fake)
     };
-    Doubt::plain(Level::Note, "no_database", trials, fake).verdict(whole, |_| {
-        "no database was touched; the figures are those of the historian alone".to_owned()
-    })
+    Doubt::plain(Level::Note, "no_database", trials, fake)
+        .verdict(whole, |_| "no database was used: these are figures of the historian alone".to_owned())
 }
 
 fn closed_loop(trials: &[Trial]) -> Option<Verdict> {
     let closed = |trial: &Trial| of(trial).is_some_and(|historian| !historian.is_open());
     Doubt::plain(Level::Note, "closed_loop", trials, closed).verdict(whole, |_| {
-        "events came as fast as the buffer took them; what was written so is no rate that the database is known to \
-         hold: let the highest one be searched for that"
-            .to_owned()
+        "this is a burst rate, not a sustained rate: search for the highest sustained rate".to_owned()
     })
 }
 
 fn no_purge(trials: &[Trial]) -> Option<Verdict> {
     let none = |trial: &Trial| of(trial).is_some_and(|historian| historian.maintenance.is_empty());
     Doubt::plain(Level::Note, "no_purge", trials, none).verdict(whole, |_| {
-        "shorter than the time between two purges, so none ran: what a purge costs is not in these figures".to_owned()
+        "the trial was shorter than the time between purges, so the figures exclude purges".to_owned()
     })
 }
 
@@ -245,8 +238,7 @@ fn no_screen(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Note, "no_screen", trials, none).verdict(format::duration, |every| {
         format!(
-            "a screen opens every {every}, and in so short a run none read its trend: what screens cost is not in these \
-             figures; measure longer, or have screens open more often"
+            "a screen opens every {every}, and none opened in this short trial, so the figures exclude screens"
         )
     })
 }

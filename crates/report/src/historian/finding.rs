@@ -12,7 +12,7 @@ use crate::trial::Trial;
 use crate::verdict::generator::OTHERS_SHARE_MAX;
 use crate::verdict::rate::{interval, tail};
 use crate::verdict::stability::STEAL_SHARE_MAX;
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// Rule of what a configuration gave.
 pub(crate) const RECORD_RATE: &str = "record_rate";
@@ -47,38 +47,35 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     let range = interval(configuration, 1.0);
     let of: Vec<&Historian> = configuration.measured_in(trials).filter_map(Trial::historian).collect();
     let open = of.iter().any(|historian| historian.is_open());
-    let (figure, mut sentence) = match (open, not_held(&of)) {
+    let from = match (figures.latency.mean_us, open) {
+        (Some(_), true) => " from event to commit",
+        (Some(_), false) => " from the start of a batch to its commit",
+        (None, _) => "",
+    };
+    let cut_short = if configuration.cut_short { ", cut short" } else { "" };
+    let latency = format!("{}{from}{cut_short}", tail(configuration, figures));
+    let fact: Fact = match (open, not_held(&of)) {
         (false, _) => {
             let rows = stats::mean(&of.iter().filter_map(|h| h.rows_per_commit).collect::<Vec<f64>>());
-            let rows =
-                rows.map(|rows| format!(", {} rows a commit", plain(rows.round()))).unwrap_or_default();
-            (Some(&written), format!("{name}: {written} {range}, as fast as the buffer took them{rows}"))
+            let rows = rows.map(|rows| format!(", {} per commit", plain(rows.round()))).unwrap_or_default();
+            Fact::around("", written, format!(" {range}, at full speed{rows}, {latency}"))
         }
-        (true, Held::Yes(how)) => (Some(&written), format!("{name}: held{how}: {written} written {range}")),
+        (true, Held::Yes(how)) => {
+            Fact::around(format!("sustained{how}: "), written, format!(" {range}, {latency}"))
+        }
         (true, Held::No(how, reasons)) => {
             let offered = configuration.offered_per_s().map(plain).unwrap_or_default();
-            let of_offered = format!("{written} of {offered} offered were written {range}");
-            // A rate that was not held is no figure to be remembered.
-            (None, format!("{name}: not held{how}: {reasons}; {of_offered}"))
+            let of_offered = format!("{written} of {offered} offered {range}");
+            // A rate that was not sustained is no figure to remember.
+            format!("not sustained{how}, {reasons}: {of_offered}, {latency}").into()
         }
         (true, Held::Unknown(why)) => {
-            let sentence =
-                format!("{name}: {written} written {range}; whether they are held is not known{why}");
-            (Some(&written), sentence)
+            let after = format!(" {range}, unknown whether sustained{why}, {latency}");
+            Fact::around("", written, after)
         }
     };
-    sentence.push_str(&format!(", {}", tail(configuration, figures)));
-    sentence.push_str(match (figures.latency.mean_us, open) {
-        (Some(_), true) => " from event to commit",
-        (Some(_), false) => " from the begin of a flush to its commit",
-        (None, _) => "",
-    });
-    sentence.push_str(if configuration.cut_short { ", cut short" } else { "" });
-    Some(Verdict {
-        figure: figure.cloned(),
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, RECORD_RATE, sentence)
-    })
+    let verdict = Verdict::new(Level::Finding, RECORD_RATE, fact).about(name);
+    Some(verdict.of_trials(configuration.trials.clone()))
 }
 
 /// Whether a rate was held in the trials of a configuration, with how many of them where they are several.
@@ -97,10 +94,10 @@ fn not_held(of: &[&Historian]) -> Held {
             Held::Unknown(why.map(|why| format!(" ({why})")).unwrap_or_default())
         }
         (1, None) => Held::Yes(String::new()),
-        (runs, None) => Held::Yes(format!(" in all {runs} runs")),
-        (1, Some(only)) => Held::No(String::new(), only.unstable_because.join("; ")),
-        (runs, Some(first)) => {
-            Held::No(format!(" in {} of {runs} runs", failed.len()), first.unstable_because.join("; "))
+        (trials, None) => Held::Yes(format!(" in all {trials} trials")),
+        (1, Some(only)) => Held::No(String::new(), only.unstable_because.join(", ")),
+        (trials, Some(first)) => {
+            Held::No(format!(" in {} of {trials} trials", failed.len()), first.unstable_because.join(", "))
         }
     }
 }
@@ -108,41 +105,45 @@ fn not_held(of: &[&Historian]) -> Held {
 /// What a rate that falls after a while is a sign of.
 pub(super) const BURST: &str = "burst credits or a cache that fills";
 
-/// `historian: stable at 5,100 records/s (held in 3 of 4 steps of 6 min, on up to 1,830,000 rows), failed at 5,200 in 2 of
-/// 2: pending records grew by 312 a second (26 allowed)`.
+/// `historian: sustained 5,100 records/s (3 of 4 confirmations of 6 min, on up to 1,830,000 records). 5,200 failed in 2 of 2 steps of
+/// 6 min: the backlog grew by 312 per second (26 allowed)`.
 fn search(search: &Search, report: &Report) -> Verdict {
     let name = search_name(search, report);
     let above = match (search.failed_at, &search.ended_by) {
         (Some(rate), _) => {
-            format!("failed at {}{}: {}", plain(rate), how_failed(search), search.failed_because.join("; "))
+            format!("{} failed{}: {}", plain(rate), how_failed(search), search.failed_because.join(", "))
         }
         (None, ended_by) => {
             format!("no rate failed: {}", ended_by.as_deref().unwrap_or("no step was judged"))
         }
     };
     let figure = search.held_at().map(|rate| format!("{} records/s", plain(rate)));
-    let found = match (search.stable_at, &figure) {
-        (Some(_), Some(at)) => format!("stable at {at}{}, {above}", how_held(search)),
+    let fact: Fact = match (search.stable_at, figure) {
+        (Some(_), Some(at)) => {
+            Fact::around("sustained ", at, format!("{}{}", how_held(search), quick(search)))
+        }
         (None, Some(at)) => {
             let needed = search.confirmations.unwrap_or(1) as usize;
             let needed = match search.confirmations_of.unwrap_or(1) as usize {
-                of if of > needed => format!("{needed} of {of} confirming steps"),
-                _ => counted(needed, "confirming step", "confirming steps"),
+                of if of > needed => format!("{needed} of {of} confirmations"),
+                _ => counted(needed, "confirmation", "confirmations"),
             };
-            let long = if search.long { ", and for as long as was asked for," } else { "" };
-            format!("not confirmed: {at} was held, but not in {needed}{long} of that rate; {above}")
+            let long = if search.long { " and the long step" } else { "" };
+            let after = format!(" was sustained once, without {needed}{long}{}", quick(search));
+            Fact::around("not confirmed: ", at, after)
         }
-        _ if search.failed_at.is_some() => format!("no rate was held; the lowest that was tried {above}"),
-        _ => format!("no rate could be judged; {above}"),
+        _ if search.failed_at.is_some() => format!("no rate was sustained{}", quick(search)).into(),
+        _ => format!("no rate could be judged{}", quick(search)).into(),
     };
-    let burst = search.burst.as_ref().map(|burst| format!("; {}: {BURST}", burst.words()));
-    let sentence =
-        format!("{name}: {found}{}{}{}", burst.unwrap_or_default(), quick(search), disturbed(search, report));
-    Verdict { figure, trials: search.trials(), ..Verdict::new(Level::Finding, SEARCH, sentence) }
+    let burst = search.burst.as_ref().map(|burst| format!("{}: {BURST}", burst.words()));
+    let effects: Vec<String> = std::iter::once(above).chain(burst).chain(disturbed(search, report)).collect();
+    let effects: Vec<String> = effects.iter().map(|effect| format::capital(effect)).collect();
+    let verdict = Verdict::new(Level::Finding, SEARCH, fact).about(name).with_effect(effects.join(". "));
+    verdict.of_trials(search.trials())
 }
 
-/// `; meanwhile other work took 61 % to 95 % of all cores in 7 of 9 steps: an idle machine may hold another rate`.
-pub(super) fn disturbed(search: &Search, report: &Report) -> String {
+/// `background CPU load took 61% to 95% of all CPUs in 7 of 9 steps, so an idle machine may sustain another rate`.
+pub(super) fn disturbed(search: &Search, report: &Report) -> Option<String> {
     let numbers = search.trials();
     let steps: Vec<&Trial> = report.trials.iter().filter(|trial| numbers.contains(&trial.number)).collect();
     let taken = |who: &str, most: f64, share: fn(&Trial) -> Option<f64>| {
@@ -151,27 +152,25 @@ pub(super) fn disturbed(search: &Search, report: &Report) -> String {
         let (low, high) = (over.iter().copied().reduce(f64::min)?, over.iter().copied().reduce(f64::max)?);
         let (low, high) = (format::per_cent(low), format::per_cent(high));
         let range = if low == high { low } else { format!("{low} to {high}") };
-        Some(format!("{who} took {range} of all cores in {} of {} steps", over.len(), steps.len()))
+        Some(format!("{who} took {range} of all CPUs in {} of {} steps", over.len(), steps.len()))
     };
-    let others = taken("other work", OTHERS_SHARE_MAX, |step| step.machine.others_share);
+    let others = taken("background load", OTHERS_SHARE_MAX, |step| step.machine.others_share);
     let steal = taken("the hypervisor", STEAL_SHARE_MAX, |step| step.machine.steal_share);
     let parts: Vec<String> = [others, steal].into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!("; meanwhile {}: an idle machine may hold another rate", parts.join(", and ")),
-    }
+    (!parts.is_empty())
+        .then(|| format!("{}, so an idle machine may sustain another rate", parts.join(", and ")))
 }
 
-/// ` (held in 3 of 4 steps of 6 min, on up to 1,830,000 rows)`.
+/// ` (3 of 4 confirmations of 6 min, on up to 1,830,000 records)`.
 fn how_held(search: &Search) -> String {
     let Some(tried) = search.held else { return String::new() };
     let rows =
-        tried.rows.map(|rows| format!(", on up to {} rows", format::grouped(rows))).unwrap_or_default();
-    let steps = if tried.steps == 1 { "step" } else { "steps" };
+        tried.rows.map(|rows| format!(", on up to {} records", format::grouped(rows))).unwrap_or_default();
+    let steps = if tried.steps == 1 { "confirmation" } else { "confirmations" };
     let long = tried.long_s.filter(|_| tried.long_held == Some(true));
-    let long = long.map(|long_s| format!(" and in one of {}", format::duration(long_s)));
+    let long = long.map(|long_s| format!(" and one of {}", format::duration(long_s)));
     format!(
-        " (held in {} of {} {steps} of {}{}{rows})",
+        " ({} of {} {steps} of {}{}{rows})",
         tried.held,
         tried.steps,
         format::duration(tried.window_s),
@@ -197,9 +196,9 @@ fn how_failed(search: &Search) -> String {
 fn quick(search: &Search) -> String {
     match search.step_s.filter(|_| search.quick) {
         Some(step_s) if step_s < STEP_S => {
-            format!(" (quick look: steps of {} s instead of {} s)", plain(step_s), plain(STEP_S))
+            format!(" (quick run: steps of {} s instead of {} s)", plain(step_s), plain(STEP_S))
         }
-        Some(_) => " (quick look)".to_owned(),
+        Some(_) => " (quick run)".to_owned(),
         None => String::new(),
     }
 }
@@ -226,9 +225,9 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
         return held_by_rows(series);
     }
     let best = series.best()?;
-    let figure = format!("{} rows a flush", plain(f64::from(best.flush_rows)));
+    let figure = format!("{} rows", plain(f64::from(best.flush_rows)));
     let gain = match best.gain_share {
-        Some(share) if share >= 1.0 => format!(", {} times as many as with 40", self::figure(1.0 + share)),
+        Some(share) if share >= 1.0 => format!(", {} times the throughput of 40", self::figure(1.0 + share)),
         Some(share) if share > 0.0005 => format!(", {} more than with 40", format::per_cent(share)),
         _ => String::new(),
     };
@@ -236,20 +235,18 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
         let rows = plain(f64::from(next.flush_rows));
         match best.records_per_s / next.records_per_s - 1.0 {
             ahead if ahead > 0.0005 => {
-                format!(", {} more than the next, {rows} rows", format::per_cent(ahead))
+                format!(", {} more than {rows} rows", format::per_cent(ahead))
             }
-            _ => format!(", as {rows} rows too"),
+            _ => format!(", the same as {rows} rows"),
         }
     });
-    let sentence = format!(
-        "Rows of a flush, {}: the greatest rate measured is that of {figure}, {} records/s{gain}{}; whether they are the best \
-         is not tested: a study compares them block by block",
-        series.series,
-        self::figure(best.records_per_s),
-        next.unwrap_or_default()
-    );
-    let trials = series.points.iter().flat_map(|point| point.trials.clone()).collect();
-    Some(Verdict { figure: Some(figure), trials, ..Verdict::new(Level::Finding, FLUSH_ROWS, sentence) })
+    let after = format!(", {} records/s{gain}{}", self::figure(best.records_per_s), next.unwrap_or_default());
+    let trials: Vec<u32> = series.points.iter().flat_map(|point| point.trials.clone()).collect();
+    let fact = Fact::around("highest throughput with ", figure, after);
+    let verdict = Verdict::new(Level::Finding, FLUSH_ROWS, fact).about(batches_of(series));
+    Some(
+        verdict.with_effect("not tested against the others: a study with blocks does that").of_trials(trials),
+    )
 }
 
 /// `5,100 records/s offered: held with 40, 100 and 500 rows a flush, and not with 10`. At an offered rate all that hold it are alike.
@@ -261,18 +258,24 @@ fn held_by_rows(series: &FlushSeries) -> Option<Verdict> {
     let (held, not_held) = (with(true), with(false));
     let told = match (held.is_empty(), not_held.is_empty()) {
         (true, true) => return None,
-        (false, true) => format!("held with each of {} rows", format::listed(&held)),
-        (true, false) => format!("held with none of {} rows", format::listed(&not_held)),
-        (false, false) => {
-            format!("held with {} rows, and not with {}", format::listed(&held), format::listed(&not_held))
-        }
+        (false, true) => format!("sustained with {} rows", format::listed(&held)),
+        (true, false) => format!("not sustained with {} rows", format::listed(&not_held)),
+        (false, false) => format!(
+            "sustained with {} rows, and not with {}",
+            format::listed(&held),
+            format::listed(&not_held)
+        ),
     };
-    let sentence = format!("Rows of a flush, {}: {told}", series.series);
-    let trials = series.points.iter().flat_map(|point| point.trials.clone()).collect();
-    Some(Verdict { trials, ..Verdict::new(Level::Finding, FLUSH_ROWS, sentence) })
+    let trials: Vec<u32> = series.points.iter().flat_map(|point| point.trials.clone()).collect();
+    Some(Verdict::new(Level::Finding, FLUSH_ROWS, told).about(batches_of(series)).of_trials(trials))
 }
 
-/// `real project: a purge of 13,320,000 rows took 46 min, its shrink 60 s: 78 % of the hour between two purges`.
+/// What the verdicts on batches are about.
+fn batches_of(series: &FlushSeries) -> String {
+    format!("rows per batch, {}", series.series)
+}
+
+/// `real project: a purge of 13,320,000 rows took 46 min, its shrink 60 s: 78% of the hour between two purges`.
 fn maintenance(trial: &Trial) -> Option<Verdict> {
     let historian = trial.historian()?;
     let interval_s = historian.setup.as_ref()?.maintenance?.interval_s;
@@ -290,44 +293,38 @@ fn maintenance(trial: &Trial) -> Option<Verdict> {
         if which.ends_with(',') { "," } else { "" },
         format::duration(run.purge_s)
     );
-    let pending = format!("pending records rose to {}", format::grouped(run.pending_max));
+    let pending = format!("the backlog rose to {}", format::grouped(run.pending_max));
     let between = format!("the {} between two purges", interval_words(interval_s));
     let shares: Vec<f64> = ended().map(|(_, share)| share).collect();
-    let (level, rule, end) = match longest.keeps_up {
+    let (level, rule, end, effect) = match longest.keeps_up {
         Some(false) => longer(&shares, &between, &pending),
         _ => {
-            let end = format!("less than {between} ({} of it); {pending}", format::per_cent(share));
-            (Level::Finding, "maintenance", end)
+            let end = format!("{} of {between}", format::per_cent(share));
+            (Level::Finding, "maintenance", end, pending)
         }
     };
-    let verdict = Verdict::new(level, rule, format!("{}: {took}: {end}", trial.name));
+    let verdict = Verdict::new(level, rule, format!("{took}, {end}")).about(&trial.name).with_effect(effect);
     let verdict = match level {
-        Level::Warning => verdict.with_remedy("delete more rows with a statement, or drop partitions"),
+        Level::Warning => verdict.with_action("delete more rows per statement, or drop partitions"),
         Level::Failure | Level::Finding | Level::Note => verdict,
     };
-    Some(Verdict { trials: vec![trial.number], ..verdict })
+    Some(verdict.of_trials(vec![trial.number]))
 }
 
 /// What a purge that was longer than the time to the next one means: the shares of all of them that they took of that time tell.
-fn longer(shares: &[f64], between: &str, pending: &str) -> (Level, &'static str, String) {
+fn longer(shares: &[f64], between: &str, pending: &str) -> (Level, &'static str, String, String) {
     let (last, share) = last_purges(shares);
-    let together =
-        format!("the last {last} together took {} of the time that they had", format::per_cent(share));
+    let end = format!("longer than {between}");
+    let together = format!("the last {last} purges took {} of their time", format::per_cent(share));
     if last == 1 {
-        let end = format!(
-            "longer than {between}; whether the next ones catch up cannot be told from one: measure several; {pending}"
-        );
-        return (Level::Warning, "maintenance_too_long", end);
+        let effect = format!("one purge does not show whether the next ones catch up, {pending}");
+        return (Level::Warning, "maintenance_too_long", end, effect);
     }
     if share >= 1.0 {
-        let end = format!("longer than {between}, and {together}: it does not catch up; {pending}");
-        return (Level::Warning, "maintenance_too_long", end);
+        let effect = format!("purges do not catch up: {together}, and {pending}");
+        return (Level::Warning, "maintenance_too_long", end, effect);
     }
-    (
-        Level::Finding,
-        "maintenance",
-        format!("longer than {between}, but {together}: it catches up; {pending}"),
-    )
+    (Level::Finding, "maintenance", end, format!("purges catch up: {together}, and {pending}"))
 }
 
 /// The later half of the purges, at least two of them where there are several, and the share of the time from one to the next
@@ -349,28 +346,22 @@ fn growth(report: &Report) -> Option<Verdict> {
     let storage = &historian.storage;
     let over = |seconds: f64| storage.growth(historian.records_per_s, seconds);
     let [hour, day, week] = [over(HOUR_S)?, over(DAY_S)?, over(7.0 * DAY_S)?];
-    let figure = format!("{hour} an hour");
     let full = storage.disk_bytes.zip(storage.years_until_full).map(|(disk, years)| {
-        format!("; a disk of {} is full in {}", format::plain_bytes(disk as f64), format::time_until(years))
+        format!(". A disk of {} is full in {}", format::plain_bytes(disk as f64), format::time_until(years))
     });
     let more = match storage.bytes_per_record_range {
-        Some(_) => "; a longer trial gives one figure",
+        Some(_) => ". A longer trial gives one figure",
         None => "",
     };
-    let sentence = format!(
-        "{}: at {} records/s the database grows by {figure}, and if it goes on as in these {} by {day} a day and {week} a week \
-         ({} bytes a record) unless it is purged{}{more}",
-        trial.name,
-        self::figure(historian.records_per_s?),
+    let before = format!("at {} records/s the database grows by ", self::figure(historian.records_per_s?));
+    let after = format!(" ({} bytes per record)", storage.per_record()?);
+    let effect = format!(
+        "without purges and at the pace of these {}: {day} per day, {week} per week{}{more}",
         format::duration(trial.measured_s),
-        storage.per_record()?,
         full.unwrap_or_default()
     );
-    Some(Verdict {
-        figure: Some(figure),
-        trials: vec![trial.number],
-        ..Verdict::new(Level::Finding, GROWTH, sentence)
-    })
+    let verdict = Verdict::new(Level::Finding, GROWTH, Fact::around(before, format!("{hour}/h"), after));
+    Some(verdict.about(&trial.name).with_effect(effect).of_trials(vec![trial.number]))
 }
 
 /// The trial whose growth is told.

@@ -9,9 +9,9 @@ const BUFFERED: &str = "A historian takes events into a buffer and writes them i
     answer of its commit.";
 
 const HELD: &str = "A rate is held where, over the measured window, pending records do not grow (Theil–Sen slope of at most \
-    0.5 % of the offered rate; where flushes are so large that they hide this growth, only what is left after each \
-    flush counts, and less than two flushes are not judged); in 80 % of the cycles (from purge to purge, else 10 s or, in a short step, a \
-    fifth of it) they fall to what is offered in 0.1 s; 99.5 % of what was offered is committed; what is \
+    0.5% of the offered rate; where flushes are so large that they hide this growth, only what is left after each \
+    flush counts, and less than two flushes are not judged); in 80% of the cycles (from purge to purge, else 10 s or, in a short step, a \
+    fifth of it) they fall to what is offered in 0.1 s; 99.5% of what was offered is committed; what is \
     pending drains in time when the load ends; the database holds just the rows that it acknowledged; and \
     the p99 keeps its limit, if one was set.";
 
@@ -21,7 +21,7 @@ const COUNTED: &str = "Rows that were acknowledged and that no purge may have re
 
 const SEARCHED: &str = "A search doubles the rate until one is given up, then halves the distance until the two lie close \
     together, and confirms the highest rate that was held with longer steps; where too many of these fail, it \
-    goes on 3 % lower, or at 98.5 % of what was written in the second half of the failed steps if that is less (10 % lower after six rates, and twelve rates at most). \
+    goes on 3% lower, or at 98.5% of what was written in the second half of the failed steps if that is less (10% lower after six rates, and twelve rates at most). \
     A confirmed rate must also be held in a long step where one was asked for. A rate is given up when it failed as often as the rules of the search say (twice, and two of \
     four confirming steps, unless the search was made before or told otherwise): one failure may be a stall. Steps hold \
     a cycle of the server, from checkpoint to checkpoint or from purge to purge, where that is known. A \

@@ -41,6 +41,7 @@ use crate::percentile::PercentileInterval;
 use crate::report::Report;
 use crate::search::Search;
 use crate::section::{Block, Place, Section};
+use crate::summary::Answer;
 use crate::trial::{Figures, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -225,7 +226,7 @@ impl Shown for OfHistorian {
         finding::all(report)
     }
 
-    fn answers(&self, report: &Report) -> Vec<String> {
+    fn answers(&self, report: &Report) -> Vec<Answer> {
         plain::answers(report)
     }
 

@@ -24,18 +24,18 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
     columns.extend([
         column("offered/s", "events due a second; a dash where they came as fast as the buffer took them", 0),
         column("records/s", "rows committed a second", 0),
-        column("95 %", "interval of the records a second of this one run", 5),
+        column("95%", "interval of the records a second of this one run", 5),
         column("commits/s", "transactions a second", 4),
         column("flush p50", "half of the transactions were as fast", 6),
-        column("flush p99", "99 % of the transactions were as fast", 3),
-        column("record p99", "99 % of the records took no longer from event to commit", 1),
+        column("flush p99", "99% of the transactions were as fast", 3),
+        column("record p99", "99% of the records took no longer from event to commit", 1),
         column("pending max", "most records accepted and not yet committed", 2),
         column("refused", "events that came while the buffer was full, also before and after the measured window, by which a rate is judged", 2),
         column("held", "whether the offered rate was held", 0),
         words("state", "how it ended, unless complete", 0),
     ]);
     let table = Table::of("Historian", columns, trials.iter().map(|trial| row(trial, &keys)));
-    table.map(|table| table.without_empty_columns(&["state", "95 %", "held"]))
+    table.map(|table| table.without_empty_columns(&["state", "95%", "held"]))
 }
 
 fn row(trial: &Trial, keys: &[String]) -> Row {
@@ -128,7 +128,7 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
         column("errors", "how many ended with an error", 2),
         column("rows a read", "rows received", 1),
         column("p50", "half of the reads were as fast", 1),
-        column("p99", "99 % of the reads were as fast", 3),
+        column("p99", "99% of the reads were as fast", 3),
         column("mean", "mean latency", 4),
         column("longest", "longest latency", 0),
     ]);
@@ -300,7 +300,7 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
         column("records/s", "rows committed a second", 0),
         column("gain over 40", "more records a second than with 40 rows", 0),
         column("commits/s", "transactions a second", 1),
-        column("flush p99", "99 % of the transactions were as fast", 2),
+        column("flush p99", "99% of the transactions were as fast", 2),
         column("pending max", "most records accepted and not yet committed", 1),
         column("held", "whether the offered rate was held", 0),
     ];
@@ -321,7 +321,7 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
 
 fn signed(share: f64) -> String {
     match share {
-        share if share >= 9.995 => format!("+{} %", plain((share * 100.0).round())),
+        share if share >= 9.995 => format!("+{}%", plain((share * 100.0).round())),
         share if share > 0.0005 => format!("+{}", format::per_cent(share)),
         share => format::per_cent(share),
     }

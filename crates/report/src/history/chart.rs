@@ -82,7 +82,7 @@ fn courses(series: &HistorySeries) -> Vec<[(f64, f64); 2]> {
 }
 
 fn caption(history: &History, low: f64) -> String {
-    let from_zero = if low > 0.0 { "" } else { " The scale begins at 0." };
+    let from_zero = if low > 0.0 { "" } else { " The scale starts at 0." };
     let ring = history.baseline.map(|run| format!(" Ring: the baseline, {}.", history.runs[run].name));
     format!("Dashed: a change point.{from_zero}{}", ring.unwrap_or_default())
 }
@@ -110,13 +110,13 @@ fn runs(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, history: &History) {
             free = at + half + 8.0;
         }
     }
-    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), "begin of the run");
+    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), "start of the run");
 }
 
 fn table(history: &History, series: &HistorySeries) -> Table {
     let columns = vec![
         Column::words("run"),
-        Column::words("begun"),
+        Column::words("started"),
         Column::number(series.metric.unit),
         Column::words(""),
     ];

@@ -170,7 +170,7 @@ pub struct Since {
     pub low_pct: Option<f64>,
     /// Upper end of its interval.
     pub high_pct: Option<f64>,
-    /// The ratio with its interval of 99.8 %, since a history is looked at after each run.
+    /// The ratio with its interval of 99.8%, since a history is looked at after each run.
     pub effect: Option<Effect>,
     /// What it comes to.
     pub verdict: SinceVerdict,
@@ -218,8 +218,9 @@ pub enum NoHistory {
 impl fmt::Display for NoHistory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NothingMeasured => formatter
-                .write_str("there is no history: no complete trial is in any of these results directories"),
+            Self::NothingMeasured => {
+                formatter.write_str("no history: none of these results directories has a complete trial")
+            }
             Self::Baseline { name, reason } => {
                 write!(formatter, "the baseline {name} cannot be compared: {reason}")
             }
@@ -331,7 +332,7 @@ impl History {
 /// Why a run is not of the configuration that the first one has: nothing in common, or another workload.
 fn other_than(first: &Cells<'_>, this: &Cells<'_>) -> Option<String> {
     if this.is_empty() {
-        return Some("no complete trial is in it".to_owned());
+        return Some("it has no complete trial".to_owned());
     }
     let shared: Vec<(&CombinationKey, &[Cell<'_>], &[Cell<'_>])> = first
         .iter()

@@ -10,14 +10,14 @@ use crate::page::{document, parts, verdicts};
 use crate::table::{Column, Row, Table};
 
 /// How the figures came to be.
-const METHOD: &str = "A run counts by the mean of its complete trials. Change points are those of E-divisive (Matteson and James, \
-    JASA 109, 2014): places where the runs before and after have the largest energy distance, if runs in another order have one \
-    as large in at most 1 % of 999 permutations; three runs at least lie between two, and ten are needed for the first. Each \
-    figure is looked through by itself. Worse than the baseline: a change point lies between, the ratio of the runs since the last \
-    change point to those around the baseline (geometric means) is worse by what matters, and chance makes as large a change in at \
-    most 0.2 % of looks, since a history is looked at after each run. The interval allows for runs that resemble the ones before: \
-    they count as as many independent ones as tell as much, by the correlation of neighbours within the pieces and its standard error. Lone spikes are left \
-    out and reported. What changed in the machine with a run need not be the cause.";
+const METHOD: &str = "Each run counts by the mean of its complete trials. Change points follow E-divisive (Matteson and James, JASA 109, 2014). A \
+    change point is the place where the runs before and after have the largest energy distance. At most 1% of 999 permutations of the runs \
+    may have one as large. Two change points are at least three runs apart, and the first needs ten runs. Each figure is judged by itself. \
+    \"Worse than the baseline\" needs three things. A change point lies between the two. The geometric mean of the runs since the last change \
+    point is worse than that of the runs around the baseline by a relevant difference. Chance makes as large a change in at most 0.2% of looks, \
+    because a history is looked at after each run. The interval allows for correlated runs: they count as fewer independent runs, by the \
+    correlation of neighbors within the pieces and its standard error. Single spikes are skipped and reported. A change of the machine in the \
+    same run is not necessarily the cause.";
 
 impl History {
     /// The history as one self-contained HTML page.
@@ -45,7 +45,7 @@ impl History {
                 }
                 section id="method" { h2 { "Method" } p { (METHOD) } }
             }
-            footer { "Made by prony from the studies' own files." }
+            footer { "Created by prony from the files of the studies." }
         };
         document("History", &body)
     }
@@ -76,7 +76,7 @@ fn differences<'a>(found: impl Iterator<Item = &'a Difference>, run: &str) -> Ta
     };
     Table {
         title: format!("Changed with {run}"),
-        columns: ["what", "before", "from then on"].map(Column::words).into(),
+        columns: ["setting", "before", "after"].map(Column::words).into(),
         rows: found.map(row).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! What a history says, in sentences: changes against the baseline first, then steps, drifts, states and spikes of each figure.
 
 use super::{History, HistoryChange, HistorySeries, Piece, SeriesCourse, Since, SinceVerdict, Spike};
-use crate::change::{Change, told_or_dash};
+use crate::change::Change;
 use crate::compare::Difference;
 use crate::format::{self, figure};
 use crate::page::parts::instant;
@@ -11,29 +11,24 @@ use crate::verdict::{Level, Verdict};
 const NAMED_MOST: usize = 4;
 
 /// How often chance makes a change point where runs resemble each other; simulated in docs/statistics.md.
-const RESEMBLING: &str = "looked at after each of 60 runs, chance gives one to about 78 of 100 figures that never change at a correlation of 0.5";
+const RESEMBLING: &str =
+    "at a correlation of 0.5, checks after each of 60 runs find one in about 78 of 100 unchanged figures";
 
 /// What looking after each run comes to; simulated in docs/statistics.md.
-const EACH_LOOK: &str = "A figure that is looked at after each of 60 runs is given one in about 15 of 100 histories. \
-                         \"Worse than the baseline\" allows for that";
+const EACH_LOOK: &str = "checks after each of 60 runs find a step in about 15 of 100 unchanged histories. \"Worse than the baseline\" allows for that";
 
 /// All sentences of a history.
 pub(super) fn all(history: &History) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = history
         .left_out
         .iter()
-        .map(|out| {
-            Verdict::new(Level::Warning, "left_out", format!("{} is left out: {}", out.name, out.reason))
-        })
+        .map(|out| Verdict::new(Level::Warning, "left_out", out.reason.as_str()).about(&out.name))
         .collect();
     let runs = history.runs.len();
     if runs < stats::RUNS_MIN {
-        let sentence = format!(
-            "{} are too few for a change point: {} are needed",
-            format::counted(runs, "run", "runs"),
-            stats::RUNS_MIN
-        );
-        verdicts.push(Verdict::new(Level::Warning, "too_few_runs", sentence));
+        let fact = format!("{} for a change point", format::counted(runs, "run", "runs"));
+        let verdict = Verdict::new(Level::Warning, "too_few_runs", fact);
+        verdicts.push(verdict.with_limit(format!("{} are needed", stats::RUNS_MIN)));
     }
     verdicts.extend(history.series.iter().filter_map(|series| against_baseline(history, series)));
     for series in &history.series {
@@ -45,8 +40,8 @@ pub(super) fn all(history: &History) -> Vec<Verdict> {
     let is_level = |series: &&HistorySeries| series.course == SeriesCourse::Level;
     let unchanged: Vec<String> = history.series.iter().filter(is_level).map(name).collect();
     if !unchanged.is_empty() && runs >= stats::RUNS_MIN {
-        let sentence = format!("no change point in {} runs: {}", runs, unchanged.join("; "));
-        verdicts.push(Verdict::new(Level::Finding, "unchanged", sentence));
+        let fact = format!("no change point in {runs} runs: {}", unchanged.join("; "));
+        verdicts.push(Verdict::new(Level::Finding, "unchanged", fact));
     }
     verdicts.extend(by_chance(history));
     verdicts
@@ -58,13 +53,16 @@ fn by_chance(history: &History) -> Option<Verdict> {
     let followed = |series: &&HistorySeries| series.values.iter().flatten().count() >= stats::RUNS_MIN;
     let figures = history.series.iter().filter(followed).count();
     let expected = figures as f64 * stats::CHANGE_CHANCE_MAX;
-    let sentence = format!(
-        "{figures} figures are followed. Chance alone gives each a step in about {} of histories, and a drift, two states or a spike as \
-         often, if runs do not depend on each other; expect {} false steps. {EACH_LOOK}",
-        format::per_cent(stats::CHANGE_CHANCE_MAX),
-        figure(expected)
+    let fact = format!(
+        "chance gives each of {figures} figures a step in about {} of histories of independent runs",
+        format::per_cent(stats::CHANGE_CHANCE_MAX)
     );
-    (figures > 1).then(|| Verdict::new(Level::Note, "change_by_chance", sentence))
+    let effect = format!(
+        "drifts, two states and spikes are as likely. Expect {} false steps. {}",
+        figure(expected),
+        format::capital(EACH_LOOK)
+    );
+    (figures > 1).then(|| Verdict::new(Level::Note, "change_by_chance", fact).with_effect(effect))
 }
 
 /// `RND4K, iops`.
@@ -75,70 +73,64 @@ pub(super) fn name(series: &HistorySeries) -> String {
 fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict> {
     let since: Since = series.since_baseline?;
     let baseline = &history.runs[history.baseline?].name;
-    let change = told_or_dash(Change::of(
+    let change = Change::of(
         since.gain_pct,
         since.low_pct.zip(since.high_pct),
         series.metric.sense(),
         since.effect.as_ref(),
-    ));
-    let (level, sentence) = match since.verdict {
-        SinceVerdict::Regressed => (Level::Failure, format!("worse than at {baseline}: {change}")),
-        SinceVerdict::NotShown => (
-            Level::Warning,
-            format!("may be worse than at {baseline}, which is not shown: {change}{}", worth(series)),
-        ),
-        SinceVerdict::Changed => (
-            Level::Finding,
-            format!("changed since {baseline}, and not for the worse by what matters: {change}"),
-        ),
-        SinceVerdict::Unknown => {
-            (Level::Warning, format!("not known whether it is worse than at {baseline}"))
+    );
+    // Its interval is not the usual one.
+    let confidence = since.effect.map(|effect| effect.confidence);
+    let change =
+        change.map_or_else(|| format::UNKNOWN.to_owned(), |change| Change { confidence, ..change }.says());
+    let (level, fact) = match since.verdict {
+        SinceVerdict::Regressed => (Level::Failure, format!("worse than {baseline}: {change}")),
+        SinceVerdict::NotShown => {
+            (Level::Warning, format!("may be worse than {baseline}, not significant: {change}"))
         }
+        SinceVerdict::Changed => {
+            (Level::Finding, format!("changed since {baseline}, not for the worse: {change}"))
+        }
+        SinceVerdict::Unknown => (Level::Warning, format!("unknown if worse than {baseline}")),
         SinceVerdict::Unchanged => return None,
     };
-    Some(Verdict::new(level, "since_baseline", format!("{}: {sentence}", name(series))))
+    let effect = worth(series).filter(|_| since.verdict == SinceVerdict::NotShown);
+    let verdict = Verdict::new(level, "since_baseline", fact).about(name(series));
+    Some(Verdict { effect, ..verdict })
 }
 
-/// `; 20 runs tell as much as 7 independent ones`.
-fn worth(series: &HistorySeries) -> String {
+/// `20 runs are worth 7 independent ones`; none where runs do not resemble each other.
+fn worth(series: &HistorySeries) -> Option<String> {
     let runs = series.values.iter().flatten().count();
-    let worth = |found: stats::Resemblance| {
-        format!("; {runs} runs tell as much as {:.0} independent ones", found.independent)
-    };
-    series.resemblance.filter(|found| found.correlation > 0.0).map(worth).unwrap_or_default()
+    let found = series.resemblance.filter(|found| found.correlation > 0.0)?;
+    Some(format!("{runs} runs are worth {:.0} independent ones", found.independent))
 }
 
 /// That runs resemble the ones before, which makes change points by chance.
 fn resembles(series: &HistorySeries) -> Option<Verdict> {
     let found = series.resemblance.filter(stats::Resemblance::is_shown)?;
-    let sentence = format!(
-        "{}: each run resembles the one before (correlation {:.1}){}, and a change point may be chance: {RESEMBLING}",
-        name(series),
-        found.correlation,
-        worth(series)
-    );
-    let verdict = Verdict::new(Level::Warning, "runs_correlated", sentence);
-    Some(
-        verdict.with_remedy(
-            "look for what lasts from one run to the next, such as other load or a filling disk",
-        ),
-    )
+    let worth = worth(series).map(|worth| format!(", so {worth}")).unwrap_or_default();
+    let fact = format!("each run resembles the one before (correlation {:.1}){worth}", found.correlation);
+    let verdict = Verdict::new(Level::Warning, "runs_correlated", fact).about(name(series));
+    let verdict = verdict.with_effect(format!("a change point may be chance: {RESEMBLING}"));
+    Some(verdict.with_action(
+        "look for a cause that lasts from run to run, such as background load or a filling disk",
+    ))
 }
 
 fn change(history: &History, series: &HistorySeries, before: &Piece, after: &Piece) -> Verdict {
     let run = &history.runs[after.first];
     let gain = series.change(after.gain_pct).map(|change| format!(", {}", change.told())).unwrap_or_default();
-    let because =
-        history.changes.iter().find(|change| change.run == after.first).map(with).unwrap_or_default();
-    let sentence = format!(
-        "{}: changes with {} ({}): {} before, {} from then on{gain}{because}",
-        name(series),
+    let fact = format!(
+        "changed with {} ({}), from {} to {}{gain}",
         run.name,
         instant(&run.started),
         unit(series, before.mean),
         unit(series, after.mean),
     );
-    Verdict::new(Level::Finding, "change_point", sentence)
+    let verdict = Verdict::new(Level::Finding, "change_point", fact).about(name(series));
+    let with = history.changes.iter().find(|change| change.run == after.first).map(with);
+    Verdict { effect: with, ..verdict }
 }
 
 /// A drift or two states; steps have a sentence each.
@@ -149,23 +141,19 @@ fn course(series: &HistorySeries) -> Option<Verdict> {
         SeriesCourse::Drift { from, to, gain_pct, .. } => {
             let gain =
                 series.change(gain_pct).map(|change| format!(", {}", change.told())).unwrap_or_default();
-            let sentence = format!(
-                "{}: drifts over {runs} runs, from {} to {}{gain}; no single run is the cause",
-                name(series),
-                unit(series, from),
-                unit(series, to)
-            );
-            Some(Verdict::new(Level::Finding, "drift", sentence))
+            let fact =
+                format!("drifts over {runs} runs, from {} to {}{gain}", unit(series, from), unit(series, to));
+            let verdict = Verdict::new(Level::Finding, "drift", fact).about(name(series));
+            Some(verdict.with_effect("no single run is the cause"))
         }
         SeriesCourse::TwoStates { low, high, high_runs, switches, .. } => {
-            let sentence = format!(
-                "{}: alternates between two states, {} and {}: {high_runs} of {runs} runs are in the upper one, and it changes {switches} \
-                 times; look for a cause that differs from run to run",
-                name(series),
+            let fact = format!(
+                "alternates {switches} times between two states, {} and {}, with {high_runs} of {runs} runs in the upper state",
                 unit(series, low),
                 unit(series, high)
             );
-            Some(Verdict::new(Level::Finding, "two_states", sentence))
+            let verdict = Verdict::new(Level::Finding, "two_states", fact).about(name(series));
+            Some(verdict.with_action("find a cause that differs from run to run"))
         }
     }
 }
@@ -173,32 +161,32 @@ fn course(series: &HistorySeries) -> Option<Verdict> {
 fn lone(history: &History, series: &HistorySeries, spike: &Spike) -> Verdict {
     let run = &history.runs[spike.run];
     let last = series.values.iter().rposition(Option::is_some);
-    let what = if last == Some(spike.run) {
-        "it is the last run, so it may begin a change: measure two more"
-    } else {
-        "a single run, so no change"
-    };
-    let sentence = format!(
-        "{}: {} ({}) stands out with {}, where the runs beside it have {}; {what}",
-        name(series),
+    let fact = format!(
+        "{} ({}) is an outlier with {}, and the runs around it have {}",
         run.name,
         instant(&run.started),
         unit(series, spike.value),
         unit(series, spike.usual)
     );
-    Verdict::new(Level::Finding, "spike", sentence)
+    let verdict = Verdict::new(Level::Finding, "spike", fact).about(name(series));
+    if last == Some(spike.run) {
+        let verdict = verdict.with_effect("as the last run, it may start a change");
+        verdict.with_action("measure two more runs")
+    } else {
+        verdict.with_effect("a single run does not make a change")
+    }
 }
 
 fn unit(series: &HistorySeries, value: f64) -> String {
     format!("{} {}", figure(value), series.metric.unit).trim_end().to_owned()
 }
 
-/// `; with it changed kernel (6.1 to 6.8)`.
+/// `changed with it: kernel (6.1 to 6.8)`.
 fn with(change: &HistoryChange) -> String {
     let all: Vec<&Difference> =
         change.environment.iter().chain(&change.target).chain(&change.settings).collect();
     if all.is_empty() {
-        return "; no change of machine, target or settings is recorded".to_owned();
+        return "no change of machine, target or settings is recorded".to_owned();
     }
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".to_owned());
     let one =
@@ -206,5 +194,5 @@ fn with(change: &HistoryChange) -> String {
     let named: Vec<String> = all.iter().take(NAMED_MOST).map(one).collect();
     let more = all.len().saturating_sub(NAMED_MOST);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("; with it changed {}{more}", named.join(", "))
+    format!("changed with it: {}{more}", named.join(", "))
 }

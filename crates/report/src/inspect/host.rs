@@ -1,4 +1,4 @@
-//! Rules of the machine: memory, processors, clock, and whoever shares them with it.
+//! Rules of the machine: memory, CPUs, clock, and the host that shares them.
 
 use super::Severity::{Costs, Note};
 use super::rule::{Rule, found, found_if, known};
@@ -19,8 +19,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "transparent-huge-pages",
         severity: Costs,
-        why: "The kernel puts huge pages together behind the back of PostgreSQL, MariaDB and MySQL; looking for them and moving \
-              memory holds sessions up at times that nobody can foresee",
+        why: "PostgreSQL, MariaDB and MySQL do not expect the kernel to merge their memory into huge pages. The merge stalls sessions at unpredictable times",
         source: "PostgreSQL documentation, Resource Consumption: huge_pages",
         find: |subject| {
             let servers = &subject.environment.inspected;
@@ -30,15 +29,14 @@ pub(super) static RULES: &[Rule] = &[
             found_if(
                 always && !only_others,
                 "transparent huge pages are always on",
-                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, and transparent_hugepage=madvise on the \
-                     kernel's command line so that it stays",
+                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled. To keep it, add transparent_hugepage=madvise to the kernel command line",
             )
         },
     },
     Rule {
         name: "swappiness",
         severity: Costs,
-        why: "The kernel swaps out buffers of a server to keep files in its cache, and the server takes its buffers for memory",
+        why: "The kernel swaps out server buffers to keep file pages, and the server believes that its buffers are in memory",
         source: "MariaDB documentation, Configuring Swappiness: Setting Swappiness on Linux",
         find: |subject| {
             let tuning = subject.tuning()?;
@@ -46,29 +44,29 @@ pub(super) static RULES: &[Rule] = &[
             let swaps = *known(&tuning.swap_bytes)? > 0 && swappiness > SWAPPINESS_MOST;
             found_if(
                 swaps,
-                format!("vm.swappiness is {swappiness}, and there is swap"),
-                "sysctl -w vm.swappiness=1, and vm.swappiness = 1 in a file of /etc/sysctl.d so that it stays",
+                format!("vm.swappiness is {swappiness}, with swap enabled"),
+                "sysctl -w vm.swappiness=1. To keep it, write vm.swappiness = 1 to a file in /etc/sysctl.d",
             )
         },
     },
     Rule {
         name: "governor",
         severity: Costs,
-        why: "A core that waits for I/O is slowed down, and each answer of the device finds it slow; latencies grow and scatter",
+        why: "A CPU that waits for I/O runs slower, so it handles each answer of the device late. Latencies grow and scatter",
         source: "Linux kernel documentation, CPU Performance Scaling: Generic Scaling Governors",
         find: |subject| {
             let governor = known(&subject.environment.cpu.governor)?;
             found_if(
                 SAVING.contains(&governor.as_str()),
                 format!("the frequency governor is {governor}"),
-                "cpupower frequency-set -g performance, and the power profile of the firmware likewise",
+                "cpupower frequency-set -g performance, and set the power profile of the firmware to performance",
             )
         },
     },
     Rule {
         name: "clock-source",
         severity: Costs,
-        why: "Servers read the time with each statement and wait; this clock takes many times as long to read as that of the processor",
+        why: "Servers read the clock for each statement and each wait. This clock takes many times as long to read as that of the CPU",
         source: "PostgreSQL documentation, pg_test_timing: Changing Time Sources",
         find: |subject| {
             let tuning = subject.tuning()?;
@@ -77,36 +75,33 @@ pub(super) static RULES: &[Rule] = &[
             let fast = FAST_CLOCKS.iter().find(|fast| there.split_whitespace().any(|one| one == **fast));
             let remedy = match fast {
                 Some(fast) => format!(
-                    "echo {fast} > /sys/devices/system/clocksource/clocksource0/current_clocksource, and clocksource={fast} \
-                     on the kernel's command line so that it stays"
+                    "echo {fast} > /sys/devices/system/clocksource/clocksource0/current_clocksource. To keep it, add clocksource={fast} to the kernel command line"
                 ),
-                None => "have firmware and hypervisor give the processor's own clock a steady rate; dmesg says why it was not \
-                         taken"
+                None => "configure firmware and hypervisor for a constant rate of the CPU's own clock. dmesg has the reason why the kernel rejected it"
                     .to_owned(),
             };
-            found_if(SLOW_CLOCKS.contains(&clock.as_str()), format!("time is read from {clock}"), remedy)
+            found_if(SLOW_CLOCKS.contains(&clock.as_str()), format!("the clock source is {clock}"), remedy)
         },
     },
     Rule {
         name: "zone-reclaim",
         severity: Costs,
-        why: "A node whose memory is used up throws pages of its files away although other nodes have room, and reads them again",
+        why: "A NUMA node without free memory drops file pages and reads them again, although other nodes have free memory",
         source: "Linux kernel documentation, Documentation for /proc/sys/vm: zone_reclaim_mode",
         find: |subject| {
             let tuning = subject.tuning()?;
             let (mode, nodes) = (*known(&tuning.zone_reclaim)?, *known(&tuning.numa_nodes)?);
             found_if(
                 mode != 0 && nodes > 1,
-                format!("vm.zone_reclaim_mode is {mode}, and memory has {nodes} nodes"),
-                "sysctl -w vm.zone_reclaim_mode=0, and the same in a file of /etc/sysctl.d so that it stays",
+                format!("vm.zone_reclaim_mode is {mode}, with {nodes} NUMA nodes"),
+                "sysctl -w vm.zone_reclaim_mode=0. To keep it, write it to a file in /etc/sysctl.d",
             )
         },
     },
     Rule {
         name: "numa-balancing",
         severity: Note,
-        why: "The kernel takes access to pages away to see who uses them, and moves them; a server that spreads its buffers over all \
-              nodes pays for that and gains nothing",
+        why: "The kernel unmaps pages to see who uses them, and moves them. A server that spreads its buffers over all nodes pays for that and gains nothing",
         source: "SQL Server documentation, Performance best practices and configuration guidelines for SQL Server on Linux: Kernel \
                  and CPU settings",
         find: |subject| {
@@ -114,48 +109,43 @@ pub(super) static RULES: &[Rule] = &[
             let (balancing, nodes) = (*known(&tuning.numa_balancing)?, *known(&tuning.numa_nodes)?);
             found_if(
                 balancing != 0 && nodes > 1,
-                format!("memory has {nodes} nodes, and the kernel moves pages between them by itself"),
-                "sysctl -w kernel.numa_balancing=0, and measure which is better",
+                format!("the kernel moves pages between {nodes} NUMA nodes"),
+                "sysctl -w kernel.numa_balancing=0, and compare both settings",
             )
         },
     },
     Rule {
         name: "steal",
         severity: Costs,
-        why: "While the hypervisor gives a processor to others, sessions stand still that hold locks",
+        why: "While the hypervisor runs other guests on a CPU, sessions that hold locks stop",
         source: "Linux kernel documentation, The /proc Filesystem: Miscellaneous kernel statistics in /proc/stat",
         find: |subject| {
             let share = *known(&subject.tuning()?.steal_share)?;
             found_if(
                 share > STEAL_MOST,
-                format!(
-                    "{} of the processors' time since the machine began went to others",
-                    format::per_cent(share)
-                ),
-                "have the machine given processors of its own, or moved to a host that promises fewer",
+                format!("other guests took {} of the CPU time since boot", format::per_cent(share)),
+                "ask for dedicated CPUs, or for a host with fewer shared CPUs",
             )
         },
     },
     Rule {
         name: "virtual",
         severity: Note,
-        why: "Whether a flush comes to stable storage is decided by how the host caches this disk, and what else it serves is not \
-              seen from here",
+        why: "The host decides how it caches this disk, so a flush may not reach stable storage. The guest cannot see other load of the host",
         source: "PostgreSQL documentation, Reliability and the Write-Ahead Log: Reliability",
         find: |subject| {
             let hypervisor = subject.environment.cpu.hypervisor.as_ref()?;
             let name = if hypervisor == "unnamed" { "a hypervisor" } else { hypervisor };
             found(
-                format!("the machine is virtual, on {name}"),
-                "ask whoever keeps the host how its disks are cached (in QEMU cache=none or cache=directsync) and whether \
-                 processors or memory are promised more than once",
+                format!("the machine is virtual ({name})"),
+                "ask the owner of the host how it caches disks (QEMU: cache=none or cache=directsync is safe), and whether CPUs or memory are overcommitted",
             )
         },
     },
     Rule {
         name: "overcommit",
         severity: Note,
-        why: "When memory runs out the kernel ends a process, and with one of PostgreSQL's all sessions end",
+        why: "When memory runs out, the kernel kills a process. If it kills one of PostgreSQL's, all sessions end",
         source: "PostgreSQL documentation, Managing Kernel Resources: Linux Memory Overcommit",
         find: |subject| {
             let overcommit = *known(&subject.tuning()?.overcommit)?;
@@ -164,8 +154,7 @@ pub(super) static RULES: &[Rule] = &[
             found_if(
                 overcommit != 2 && has_postgres,
                 format!("vm.overcommit_memory is {overcommit}"),
-                "sysctl -w vm.overcommit_memory=2, with vm.overcommit_ratio for what swap and other programs need, and both in \
-                     a file of /etc/sysctl.d so that they stay",
+                "sysctl -w vm.overcommit_memory=2, and set vm.overcommit_ratio for swap and other programs. To keep both, write them to a file in /etc/sysctl.d",
             )
         },
     },

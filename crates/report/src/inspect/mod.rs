@@ -155,7 +155,7 @@ impl Inspection {
             (_, 0) => None,
             (Severity::Danger, n) => Some(format::counted(n, "endangers data", "endanger data")),
             (Severity::Costs, n) => Some(format::counted(n, "costs performance", "cost performance")),
-            (Severity::Note, n) => Some(format::counted(n, "is worth knowing", "are worth knowing")),
+            (Severity::Note, n) => Some(format::counted(n, "is a note", "are notes")),
         };
         Severity::ALL.into_iter().filter_map(words).collect::<Vec<String>>().join(", ")
     }
@@ -194,6 +194,39 @@ fn subjects(environment: &Environment) -> Vec<(String, Subject<'_>, &'static [Ru
         all.extend(rules_of(&server.engine).into_iter().map(|rules| (server.name.clone(), subject, rules)));
     }
     all
+}
+
+/// A rule of settings, without its search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingRule {
+    /// The word that stays the same between versions.
+    pub name: &'static str,
+    /// What the rule looks at: the machine, a volume, a product.
+    pub subject: &'static str,
+    /// Why it matters.
+    pub why: &'static str,
+    /// The documentation that says so.
+    pub source: &'static str,
+}
+
+/// All rules of settings, in the order in which they are searched.
+#[must_use]
+pub fn setting_rules() -> Vec<SettingRule> {
+    let engines = [("PostgreSQL", "postgres"), ("MariaDB and MySQL", "mysql"), ("SQL Server", "sqlserver")];
+    let mut all: Vec<(&'static str, &'static [Rule])> =
+        vec![("machine", host::RULES), ("file system", volume::FILE_SYSTEM), ("device", volume::DEVICE)];
+    for (subject, engine) in engines {
+        all.extend(rules_of(engine).into_iter().map(|rules| (subject, rules)));
+    }
+    let of = |(subject, rules): (&'static str, &'static [Rule])| {
+        rules.iter().map(move |rule| SettingRule {
+            name: rule.name,
+            subject,
+            why: rule.why,
+            source: rule.source,
+        })
+    };
+    all.into_iter().flat_map(of).collect()
 }
 
 /// The rules of an engine, by its name as records spell it.

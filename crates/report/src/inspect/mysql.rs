@@ -18,13 +18,13 @@ const NOT_TRANSACTIONAL: [&str; 5] = ["MyISAM", "MRG_MyISAM", "MEMORY", "CSV", "
 /// What a setting is to become, at once and for good.
 fn set(name: &str, value: &str) -> String {
     format!(
-        "SET GLOBAL {name} = {value}, and {name} = {value} under [mysqld] in the option file so that it stays"
+        "SET GLOBAL {name} = {value}. To keep it, write {name} = {value} under [mysqld] in the option file"
     )
 }
 
 /// The same of a setting that is read when the server starts.
 fn set_and_restart(name: &str, value: &str) -> String {
-    format!("{name} = {value} under [mysqld] in the option file, and restart the server")
+    format!("write {name} = {value} under [mysqld] in the option file, then restart the server")
 }
 
 /// A size as an option takes it, in whole MiB.
@@ -51,8 +51,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "flush-at-commit",
         severity: Danger,
-        why: "Transactions of the last second that clients were told to be committed are gone after a loss of power, with 0 after a crash \
-              of the server too",
+        why: "A power loss loses transactions of the last second that clients saw as committed. With 0, a server crash loses them too",
         source: "MySQL Reference Manual, InnoDB Startup Options and System Variables: innodb_flush_log_at_trx_commit",
         find: |subject| {
             let name = "innodb_flush_log_at_trx_commit";
@@ -63,7 +62,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "sync-binlog",
         severity: Danger,
-        why: "After a loss of power the binary log lacks what the tables have, or the other way round, and replicas differ from then on",
+        why: "After a power loss the binary log and the tables may differ, and replicas differ from then on",
         source: "MySQL Reference Manual, Binary Logging Options and Variables: sync_binlog",
         find: |subject| {
             let value = subject.setting("sync_binlog")?;
@@ -78,7 +77,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "doublewrite",
         severity: Danger,
-        why: "A page that a loss of power cut in half cannot be mended, and the tablespace is lost",
+        why: "The server cannot repair a page that a power loss tore, and the tablespace is lost",
         source: "MySQL Reference Manual, InnoDB On-Disk Structures: Doublewrite Buffer",
         find: |subject| {
             let is_wrong =
@@ -93,7 +92,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "flush-method-unsafe",
         severity: Danger,
-        why: "The server does not flush its files, or not all of them: after a loss of power tables are damaged",
+        why: "The server does not flush all its files, so a power loss damages tables",
         source: "MySQL Reference Manual, InnoDB Startup Options and System Variables: innodb_flush_method",
         find: |subject| {
             let method = subject.setting("innodb_flush_method")?;
@@ -106,7 +105,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "page-checksums",
         severity: Danger,
-        why: "A page that the storage changed is returned as data, and damage is found when all backups have it",
+        why: "The server returns a page that the storage changed as valid data. Damage is found when all backups have it",
         source: "MariaDB documentation, InnoDB System Variables: innodb_checksum_algorithm",
         find: |subject| {
             let algorithm = subject.setting("innodb_checksum_algorithm")?;
@@ -123,7 +122,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "strict-mode",
         severity: Danger,
-        why: "Values that do not fit are cut to what does, and stored with no more than a warning",
+        why: "The server cuts values that do not fit, and only warns",
         source: "MySQL Reference Manual, Server SQL Modes: Strict SQL Mode",
         find: |subject| {
             let mode = subject.setting("sql_mode")?;
@@ -136,18 +135,19 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "forced-recovery",
         severity: Danger,
-        why: "The server runs on tablespaces that may be damaged, and leaves out what would mend or show it",
+        why: "The server runs on tablespaces that may be damaged, and skips the steps that would repair or report them",
         source: "MySQL Reference Manual, InnoDB Troubleshooting: Forcing InnoDB Recovery",
         find: |subject| {
             let level = subject.number("innodb_force_recovery")?;
-            let remedy = "dump all tables, make the data directory anew without the setting, and load them";
+            let remedy =
+                "dump all tables, create the data directory again without the setting, and load them";
             found_if(level > 0.0, format!("innodb_force_recovery is {level}"), remedy)
         },
     },
     Rule {
         name: "engine",
         severity: Danger,
-        why: "Their tables know no transactions: a statement that fails half way stays half done, and a crash leaves them to be repaired",
+        why: "These tables have no transactions. A statement that fails half way stays half done, and a crash may damage the table",
         source: "MySQL Reference Manual, The InnoDB Storage Engine: Introduction to InnoDB",
         find: |subject| {
             let is_bad = |name: &str| NOT_TRANSACTIONAL.iter().any(|bad| bad.eq_ignore_ascii_case(name));
@@ -158,9 +158,9 @@ pub(super) static SAFETY: &[Rule] = &[
             let default = subject.setting("default_storage_engine").unwrap_or("InnoDB");
             match (is_bad(default), tables.is_empty()) {
                 (true, _) => found(
-                    format!("new tables are made in {default}"),
+                    format!("new tables use the engine {default}"),
                     set("default_storage_engine", "InnoDB")
-                        + "; ALTER TABLE … ENGINE = InnoDB for those that are there",
+                        + ". Then ALTER TABLE … ENGINE = InnoDB for existing tables",
                 ),
                 (false, false) => found(
                     format!("tables without transactions: {}", format::listed(&tables)),
@@ -173,11 +173,11 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "no-binary-log",
         severity: Note,
-        why: "Without it there is no recovery to a moment after the last backup, and no replica",
+        why: "Without it you cannot recover to a time after the last backup, and have no replica",
         source: "MySQL Reference Manual, Backup and Recovery: Point-in-Time (Incremental) Recovery",
         find: |subject| {
             let remedy = format!(
-                "{}, with sync_binlog = 1; not needed where the data can be had again",
+                "{}, and sync_binlog = 1. You do not need it for data that you can load again",
                 set_and_restart("log_bin", "binlog")
             );
             found_if(subject.is_off("log_bin"), "there is no binary log", remedy)
@@ -186,17 +186,17 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "binlog-format",
         severity: Note,
-        why: "A statement that is not sure of its rows does something else on a replica",
+        why: "A nondeterministic statement changes other rows on a replica",
         source: "MySQL Reference Manual, Replication Formats: Advantages and Disadvantages of Statement-Based and Row-Based Replication",
         find: |subject| {
             let is_wrong = subject.is_on("log_bin") && subject.is("binlog_format", "STATEMENT");
-            found_if(is_wrong, "the binary log holds statements", set("binlog_format", "ROW"))
+            found_if(is_wrong, "the binary log has statements instead of rows", set("binlog_format", "ROW"))
         },
     },
     Rule {
         name: "binlog-expiry",
         severity: Note,
-        why: "Binary logs are kept until the disk is full, and then the server stops",
+        why: "The server keeps binary logs until the disk is full, and then it stops",
         source: "MySQL Reference Manual, Binary Logging Options and Variables: binlog_expire_logs_seconds",
         find: |subject| {
             let is_never = |name: &str| subject.number(name).is_none_or(|value| value == 0.0);
@@ -206,7 +206,7 @@ pub(super) static SAFETY: &[Rule] = &[
             let never = is_told && is_never("binlog_expire_logs_seconds") && is_never("expire_logs_days");
             found_if(
                 subject.is_on("log_bin") && never,
-                "binary logs are never removed",
+                "binary logs never expire",
                 set("binlog_expire_logs_seconds", "604800"),
             )
         },
@@ -217,20 +217,20 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "buffer-pool",
         severity: Costs,
-        why: "What does not fit is read again from the disk; where nothing is left for sessions, the kernel swaps",
+        why: "Pages that do not fit are read again from the disk. If sessions have no memory left, the kernel swaps",
         source: "MySQL Reference Manual, Configuring InnoDB Buffer Pool Size",
         find: |subject| {
             let (memory, pool) = (subject.memory()?, subject.bytes("innodb_buffer_pool_size")?);
             let share = pool / memory;
             let is_wrong = memory >= GIB && !(POOL_LEAST..=POOL_MOST).contains(&share);
             let what = format!(
-                "innodb_buffer_pool_size is {}, {} of {} of memory",
+                "innodb_buffer_pool_size is {} ({} of {} of memory)",
                 told(pool),
                 format::per_cent(share),
                 told(memory)
             );
             let remedy = format!(
-                "{}, or less where other programs need it",
+                "{}, or less if other programs need memory",
                 set_and_restart("innodb_buffer_pool_size", &size(memory * 0.7))
             );
             found_if(is_wrong, what, remedy)
@@ -239,7 +239,7 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "connections-memory",
         severity: Costs,
-        why: "Sessions that all sort and join at once want more than there is; the kernel swaps, or ends the server",
+        why: "If all sessions sort and join at once, they need more memory than the machine has. The kernel then swaps, or kills the server",
         source: "MySQL Reference Manual, Optimizing the MySQL Server: How MySQL Uses Memory",
         find: |subject| {
             let (memory, pool) = (subject.memory()?, subject.bytes("innodb_buffer_pool_size")?);
@@ -250,14 +250,14 @@ pub(super) static MEMORY: &[Rule] = &[
             found_if(
                 wanted > memory,
                 format!(
-                    "{} connections of {} of buffers each and the buffer pool come to {}, of {}",
+                    "{} connections with {} of buffers each plus the buffer pool need {}, with {} of memory",
                     format::grouped(most as u64),
                     told(each),
                     told(wanted),
                     told(memory)
                 ),
                 format!(
-                    "make sort_buffer_size and join_buffer_size smaller, and max_connections nearer to what is used (at most {} so far)",
+                    "reduce sort_buffer_size and join_buffer_size, and set max_connections closer to the peak so far ({})",
                     format::grouped(used as u64)
                 ),
             )
@@ -266,7 +266,7 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "pool-waits",
         severity: Costs,
-        why: "Sessions waited until a page was written out, because no free one was left in the buffer pool",
+        why: "The buffer pool had no free page, so sessions waited until the server wrote a page out",
         source: "MySQL Reference Manual, Server Status Variables: Innodb_buffer_pool_wait_free",
         find: |subject| {
             let waits = subject.counter("Innodb_buffer_pool_wait_free")?;
@@ -274,14 +274,14 @@ pub(super) static MEMORY: &[Rule] = &[
             found_if(
                 waits > 0.0,
                 what,
-                "raise innodb_buffer_pool_size, and innodb_io_capacity to what the device can do",
+                "increase innodb_buffer_pool_size, and set innodb_io_capacity to the write rate of the device",
             )
         },
     },
     Rule {
         name: "large-pages",
         severity: Note,
-        why: "So large a pool needs page tables of many small pages, and the processor's cache for them is too small",
+        why: "A pool of this size needs page tables of many small pages, too many for the CPU's cache of them",
         source: "MySQL Reference Manual, Optimizing Memory Use: Enabling Large Page Support",
         find: |subject| {
             let pool = subject.bytes("innodb_buffer_pool_size")?;
@@ -289,26 +289,26 @@ pub(super) static MEMORY: &[Rule] = &[
             let what = format!("large_pages is off, with a buffer pool of {}", told(pool));
             let pages = (pool * 1.1 / (2.0 * MIB)).ceil() as u64;
             let remedy =
-                format!("sysctl -w vm.nr_hugepages={pages}; {}", set_and_restart("large_pages", "ON"));
+                format!("sysctl -w vm.nr_hugepages={pages}. Then {}", set_and_restart("large_pages", "ON"));
             found_if(is_wrong, what, remedy)
         },
     },
     Rule {
         name: "numa-interleave",
         severity: Costs,
-        why: "The pool fills the memory of one node, and the kernel makes room there although others have it",
+        why: "The pool fills the memory of one node, and the kernel frees memory there although other nodes have some",
         source: "MySQL Reference Manual, InnoDB Startup Options and System Variables: innodb_numa_interleave",
         find: |subject| {
             let nodes = *subject.tuning()?.numa_nodes.known()?;
             let is_wrong = subject.server?.here && nodes > 1 && subject.is_off("innodb_numa_interleave");
-            let what = format!("innodb_numa_interleave is off, and memory has {nodes} nodes");
+            let what = format!("innodb_numa_interleave is off, with {nodes} NUMA nodes");
             found_if(is_wrong, what, set_and_restart("innodb_numa_interleave", "ON"))
         },
     },
     Rule {
         name: "query-cache",
         severity: Costs,
-        why: "Every statement takes one lock for all sessions to look into it, and every write to throw out of it",
+        why: "Every statement takes one global lock to search the cache, and every write takes it to invalidate entries",
         source: "MariaDB documentation, Query Cache",
         find: |subject| {
             let is_on = !subject.is_off("query_cache_type") && subject.setting("query_cache_type").is_some();
@@ -323,7 +323,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "log-placement",
         severity: Note,
-        why: "Each commit waits for the logs, and waits behind the pages that are written to the same device",
+        why: "Each commit waits for the logs, and the logs wait behind pages that are written to the same device",
         source: "MySQL Reference Manual, Optimizing InnoDB Disk I/O",
         find: |subject| {
             let shared = [("log", "redo log"), ("binary log", "binary log")];
@@ -334,15 +334,15 @@ pub(super) static IO: &[Rule] = &[
             let (_, device) = shared.first()?;
             let words: Vec<&str> = shared.iter().map(|(words, _)| *words).collect();
             found(
-                format!("data and {} lie on one device, {device}", words.join(" and ")),
-                "stop the server, and move them: innodb_log_group_home_dir for the redo log, log_bin with a path for the binary log",
+                format!("data and {} are on one device, {device}", words.join(" and ")),
+                "stop the server, and move the logs: set innodb_log_group_home_dir for the redo log, and log_bin with a path for the binary log",
             )
         },
     },
     Rule {
         name: "flush-method",
         severity: Costs,
-        why: "Pages are in the buffer pool and once more in the kernel's cache, and are copied between them",
+        why: "Pages are in the buffer pool and also in the kernel's cache, and the kernel copies them between both",
         source: "MySQL Reference Manual, Optimizing InnoDB Disk I/O: innodb_flush_method",
         find: |subject| {
             let buffers = subject.setting("innodb_data_file_buffering");
@@ -365,7 +365,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "redo-size",
         severity: Costs,
-        why: "Pages are written out as soon as the redo log is about to be full, whatever changes still come to them",
+        why: "When the redo log is nearly full, the server writes pages out early, before later changes to the same pages",
         source: "MySQL Reference Manual, Optimizing InnoDB Redo Logging",
         find: |subject| {
             let (redo, pool) = (redo_bytes(subject)?, subject.bytes("innodb_buffer_pool_size")?);
@@ -374,14 +374,14 @@ pub(super) static IO: &[Rule] = &[
                 Some(_) => "innodb_redo_log_capacity",
                 None => "innodb_log_file_size",
             };
-            let what = format!("the redo log has {}, and the buffer pool {}", told(redo), told(pool));
+            let what = format!("the redo log is {}, and the buffer pool {}", told(redo), told(pool));
             found_if(is_wrong, what, set_and_restart(name, &size((pool / 4.0).min(16.0 * GIB))))
         },
     },
     Rule {
         name: "log-waits",
         severity: Costs,
-        why: "Sessions waited until the buffer of the redo log was written, because it was too small",
+        why: "The buffer of the redo log was too small, so sessions waited until the server wrote it out",
         source: "MySQL Reference Manual, Server Status Variables: Innodb_log_waits",
         find: |subject| {
             let waits = subject.counter("Innodb_log_waits")?;
@@ -401,7 +401,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "log-buffer",
         severity: Costs,
-        why: "A transaction of a few large rows fills it, and its log is written before it commits",
+        why: "A transaction with a few large rows fills the buffer, so the server writes the log before the commit",
         source: "MySQL Reference Manual, InnoDB Startup Options and System Variables: innodb_log_buffer_size",
         find: |subject| {
             let bytes = subject.bytes("innodb_log_buffer_size")?;
@@ -412,48 +412,46 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "io-capacity",
         severity: Costs,
-        why: "Pages are written out in the background as slowly as a disk that spins can, until sessions have to do it themselves",
+        why: "The server writes pages in the background at the speed of a spinning disk, until sessions must write pages themselves",
         source: "MySQL Reference Manual, Configuring InnoDB I/O Capacity",
         find: |subject| {
             let capacity = subject.number("innodb_io_capacity")?;
-            let what =
-                format!("innodb_io_capacity is {capacity}, and the data lies on a device that does not spin");
-            let remedy = format!("{}, or what a test of its writes shows", set("innodb_io_capacity", "2000"));
+            let what = format!("innodb_io_capacity is {capacity}, and the data is on a solid-state device");
+            let remedy =
+                format!("{}, or the write rate that you measured", set("innodb_io_capacity", "2000"));
             found_if(capacity <= 200.0 && subject.is_on_ssd(), what, remedy)
         },
     },
     Rule {
         name: "flush-neighbors",
         severity: Costs,
-        why: "Pages beside one that is written are written too, which spares a disk its way and costs a solid-state device writes",
+        why: "The server also writes the neighbors of each written page. This saves seeks on a spinning disk and wastes writes on flash",
         source: "MySQL Reference Manual, Configuring Buffer Pool Flushing: innodb_flush_neighbors",
         find: |subject| {
             let neighbors = subject.number("innodb_flush_neighbors")?;
-            let what = format!(
-                "innodb_flush_neighbors is {neighbors}, and the data lies on a device that does not spin"
-            );
+            let what =
+                format!("innodb_flush_neighbors is {neighbors}, and the data is on a solid-state device");
             found_if(neighbors > 0.0 && subject.is_on_ssd(), what, set("innodb_flush_neighbors", "0"))
         },
     },
     Rule {
         name: "native-aio",
         severity: Costs,
-        why: "Each I/O of the background holds up a thread, so that few are under way at once",
+        why: "Each background I/O blocks a thread, so few are in progress at once",
         source: "MySQL Reference Manual, Configuring InnoDB: Using Asynchronous I/O on Linux",
         find: |subject| {
-            let remedy = "innodb_use_native_aio = ON under [mysqld] in the option file, and restart the server; where it goes back to off \
-                          by itself, its log says why: fs.aio-max-nr is too small, or io_uring is forbidden";
+            let remedy = "write innodb_use_native_aio = ON under [mysqld] in the option file, then restart the server. If the server disables it again, its log has the reason: fs.aio-max-nr is too small, or io_uring is forbidden";
             found_if(subject.is_off("innodb_use_native_aio"), "innodb_use_native_aio is off", remedy)
         },
     },
     Rule {
         name: "file-per-table",
         severity: Note,
-        why: "Room of tables that were dropped stays in one file that never becomes smaller",
+        why: "The space of dropped tables stays in one file that never shrinks",
         source: "MySQL Reference Manual, InnoDB On-Disk Structures: File-Per-Table Tablespaces",
         find: |subject| {
             let remedy = format!(
-                "{}; ALTER TABLE … FORCE for those that are there",
+                "{}. Then ALTER TABLE … FORCE for existing tables",
                 set("innodb_file_per_table", "ON")
             );
             found_if(subject.is_off("innodb_file_per_table"), "innodb_file_per_table is off", remedy)
@@ -462,7 +460,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "general-log",
         severity: Costs,
-        why: "Each statement of each session is written to one file",
+        why: "The server writes each statement of each session to one file",
         source: "MySQL Reference Manual, MySQL Server Logs: The General Query Log",
         find: |subject| {
             found_if(subject.is_on("general_log"), "the general log is on", set("general_log", "OFF"))
@@ -471,7 +469,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "stats-on-metadata",
         severity: Costs,
-        why: "Whoever lists tables has the statistics of all of them made anew",
+        why: "Listing tables makes the server compute the statistics of all of them again",
         source: "MySQL Reference Manual, Configuring Optimizer Statistics for InnoDB: innodb_stats_on_metadata",
         find: |subject| {
             let is_on = subject.is_on("innodb_stats_on_metadata");
@@ -481,14 +479,14 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "name-resolve",
         severity: Note,
-        why: "A new connection waits until a name server answered, and is refused if it does not",
+        why: "A new connection waits for a name server, and is refused without an answer",
         source: "MySQL Reference Manual, DNS Lookups and the Host Cache",
         find: |subject| {
             let remedy = format!(
-                "{}; accounts are then known by addresses",
+                "{}. Accounts then use addresses instead of names",
                 set_and_restart("skip_name_resolve", "ON")
             );
-            found_if(subject.is_off("skip_name_resolve"), "names of clients are looked up", remedy)
+            found_if(subject.is_off("skip_name_resolve"), "the server looks up the names of clients", remedy)
         },
     },
 ];

@@ -24,7 +24,7 @@ pub(crate) fn section(report: &Report) -> Option<Markup> {
                 @if !inspection.unread.is_empty() {
                     ul.doubts.advice {
                         @for not_read in &inspection.unread {
-                            li.note { b { "not read" } span {
+                            li.note { b { "unknown" } span {
                                 (not_read.of) ": " (not_read.unread.what) " – " (not_read.unread.because) "."
                                 @if let Some(grant) = &not_read.unread.grant { br; "Do: " code { (grant) } }
                             } }
@@ -40,12 +40,12 @@ pub(crate) fn section(report: &Report) -> Option<Markup> {
 fn inside(inspection: &Inspection, rest: usize, is_all: bool) -> String {
     let more = match (rest, is_all) {
         (0, _) => None,
-        (rest, true) => Some(format::counted(rest, "thing worth knowing", "things worth knowing")),
+        (rest, true) => Some(format::counted(rest, "note", "notes")),
         (rest, false) => Some(format!("{rest} more")),
     };
     let unread = match inspection.unread.len() {
         0 => None,
-        many => Some(format::counted(many, "thing that could not be read", "things that could not be read")),
+        many => Some(format::counted(many, "unknown setting", "unknown settings")),
     };
     [more, unread].into_iter().flatten().collect::<Vec<String>>().join(", and ")
 }

@@ -24,7 +24,7 @@ fn set(name: &str, value: &str) -> String {
 
 /// The same of a setting that is read when the server starts.
 fn set_and_restart(name: &str, value: &str) -> String {
-    format!("ALTER SYSTEM SET {name} = {value}, and restart the server")
+    format!("ALTER SYSTEM SET {name} = {value}, then restart the server")
 }
 
 /// A size as a setting takes it, in whole MB.
@@ -63,21 +63,21 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "fsync",
         severity: Danger,
-        why: "After a loss of power or a crash of the system the database may be damaged beyond repair",
+        why: "After a power loss or a system crash, the database may be damaged beyond repair",
         source: "PostgreSQL documentation, Write Ahead Log: fsync",
         find: |subject| off(subject, "fsync"),
     },
     Rule {
         name: "full-page-writes",
         severity: Danger,
-        why: "A page that a loss of power cut in half cannot be mended from the log",
+        why: "The log cannot repair a page that a power loss tore",
         source: "PostgreSQL documentation, Write Ahead Log: full_page_writes",
         find: |subject| off(subject, "full_page_writes"),
     },
     Rule {
         name: "synchronous-commit",
         severity: Danger,
-        why: "Transactions of the last moments that clients were told to be committed are gone after a crash",
+        why: "A crash loses transactions of the last moments that clients saw as committed",
         source: "PostgreSQL documentation, Asynchronous Commit",
         // That of a role or a database has a rule of its own.
         find: |subject| {
@@ -87,7 +87,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "synchronous-commit-of-role",
         severity: Danger,
-        why: "Transactions of the last moments that these sessions were told to be committed are gone after a crash",
+        why: "A crash loses transactions of the last moments that these sessions saw as committed",
         source: "PostgreSQL documentation, Asynchronous Commit; ALTER ROLE: SET configuration_parameter",
         find: |subject| {
             let is_off = |row: &&FactRow| ["off", "0", "no", "false"].contains(&text(row, "value"));
@@ -97,14 +97,14 @@ pub(super) static SAFETY: &[Rule] = &[
             let first = commits_of(off.first()?, ["ROLE", "DATABASE", " IN "]);
             found(
                 format!("synchronous_commit is off for {}", format::listed(&of)),
-                format!("ALTER {first} RESET synchronous_commit, and the same for each"),
+                format!("ALTER {first} RESET synchronous_commit, for each of them"),
             )
         },
     },
     Rule {
         name: "unlogged-tables",
         severity: Danger,
-        why: "They have no log: a crash leaves them empty, and a standby has nothing of them",
+        why: "They have no log. A crash empties them, and a standby does not have their rows",
         source: "PostgreSQL documentation, CREATE TABLE: UNLOGGED",
         find: |subject| {
             let names: Vec<String> =
@@ -112,15 +112,14 @@ pub(super) static SAFETY: &[Rule] = &[
             let first = names.first()?;
             found(
                 format!("unlogged tables: {}", format::listed(&names)),
-                format!("ALTER TABLE {first} SET LOGGED, and the same for each that has to survive a crash"),
+                format!("ALTER TABLE {first} SET LOGGED, for each that must survive a crash"),
             )
         },
     },
     Rule {
         name: "data-sync-retry",
         severity: Danger,
-        why: "After a flush that failed the kernel may have thrown the pages away, and the next one that succeeds tells of data that \
-              is not there",
+        why: "After a failed flush the kernel may have dropped the pages. The next flush succeeds although the data is gone",
         source: "PostgreSQL documentation, Error Handling: data_sync_retry",
         find: |subject| {
             let remedy = set_and_restart("data_sync_retry", "off");
@@ -130,7 +129,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "developer-options",
         severity: Danger,
-        why: "Damaged pages are read as if they were whole, or as if they were empty, and then written back",
+        why: "The server reads damaged pages as valid or as empty, and writes them back",
         source: "PostgreSQL documentation, Developer Options",
         find: |subject| {
             let names = [
@@ -147,7 +146,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "wraparound",
         severity: Danger,
-        why: "Once two thousand million transactions have passed without a vacuum of all rows the server takes no more writes",
+        why: "After two billion transactions without a vacuum of all rows, the server refuses writes",
         source: "PostgreSQL documentation, Routine Vacuuming: Preventing Transaction ID Wraparound Failures",
         find: |subject| {
             let oldest = subject.row("ages")?;
@@ -155,9 +154,9 @@ pub(super) static SAFETY: &[Rule] = &[
             let database = text(oldest, "database");
             found_if(
                 age > AGE_MOST,
-                format!("{database} has rows of {} transactions ago", format::grouped(age as u64)),
+                format!("{database} has rows that are {} transactions old", format::grouped(age as u64)),
                 format!(
-                    "VACUUM FREEZE in {database} as a superuser; look for old transactions, prepared ones and slots that hold it up"
+                    "run VACUUM FREEZE in {database} as a superuser. End old transactions, prepared transactions and slots that block it"
                 ),
             )
         },
@@ -165,7 +164,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "slots",
         severity: Danger,
-        why: "The log that a slot holds for a client that does not come is kept until the disk is full, and then the server stops",
+        why: "A slot without a client keeps the log until the disk is full, and then the server stops",
         source: "PostgreSQL documentation, Replication: max_slot_wal_keep_size",
         find: |subject| {
             let is_unlimited = subject.number("max_slot_wal_keep_size").is_none_or(|most| most < 0.0);
@@ -174,12 +173,9 @@ pub(super) static SAFETY: &[Rule] = &[
             let drop = names.first().map_or("", String::as_str);
             found_if(
                 is_unlimited && !names.is_empty(),
+                format!("slots without a client keep the log without limit: {}", format::listed(&names)),
                 format!(
-                    "slots without a client hold the log back, without limit: {}",
-                    format::listed(&names)
-                ),
-                format!(
-                    "SELECT pg_drop_replication_slot('{drop}') of each that nobody needs; {}",
+                    "SELECT pg_drop_replication_slot('{drop}') for each unused slot. Then {}",
                     set("max_slot_wal_keep_size", "'64GB'")
                 ),
             )
@@ -188,25 +184,28 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "archiver",
         severity: Danger,
-        why: "What is not archived is missing from the backup, and the log is kept until the disk is full",
+        why: "The backup lacks the unarchived log, and the server keeps that log until the disk is full",
         source: "PostgreSQL documentation, Continuous Archiving and Point-in-Time Recovery: Setting Up WAL Archiving",
         find: |subject| {
             let row = subject.row("archiver")?;
             let failed = figure(row, "failed")?;
             found_if(
                 text(row, "is_failing") == "1",
-                format!("the archiver failed last, {} times in all", format::grouped(failed as u64)),
-                "look in the server's log for what archive_command said, and mend it",
+                format!(
+                    "the last archive command failed ({} failures in total)",
+                    format::grouped(failed as u64)
+                ),
+                "find the error of archive_command in the server log, and fix it",
             )
         },
     },
     Rule {
         name: "checksums",
         severity: Note,
-        why: "A page that the storage changed is returned as data, and damage is found when all backups have it",
+        why: "The server returns a page that the storage changed as valid data. Damage is found when all backups have it",
         source: "PostgreSQL documentation, Reliability and the Write-Ahead Log: Data Checksums",
         find: |subject| {
-            let remedy = "stop the server, pg_checksums -e -D its data directory, and start it again; it reads and writes every page once";
+            let remedy = "stop the server, run pg_checksums -e -D DIRECTORY, and start it again. This reads and writes every page once";
             found_if(subject.is_off("data_checksums"), "pages have no checksums", remedy)
         },
     },
@@ -216,14 +215,14 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "shared-buffers",
         severity: Costs,
-        why: "What does not fit is read again from the kernel or the disk; above two fifths of memory the same pages are in both caches",
+        why: "Pages that do not fit are read again from the kernel or the disk. Above 40% of memory, the same pages are in both caches",
         source: "PostgreSQL documentation, Resource Consumption: shared_buffers",
         find: |subject| {
             let (memory, buffers) = (subject.memory()?, subject.bytes("shared_buffers")?);
             let share = buffers / memory;
             let is_wrong = memory >= GIB && !(BUFFERS_LEAST..=BUFFERS_MOST).contains(&share);
             let what = format!(
-                "shared_buffers is {}, {} of {} of memory",
+                "shared_buffers is {} ({} of {} of memory)",
                 told(buffers),
                 format::per_cent(share),
                 told(memory)
@@ -234,18 +233,18 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "effective-cache-size",
         severity: Costs,
-        why: "The planner believes that little is cached, and reads whole tables where an index would do",
+        why: "The planner assumes a small cache, and scans tables although an index would be faster",
         source: "PostgreSQL documentation, Query Planning: effective_cache_size",
         find: |subject| {
             let (memory, cache) = (subject.memory()?, subject.bytes("effective_cache_size")?);
-            let what = format!("effective_cache_size is {}, of {} of memory", told(cache), told(memory));
+            let what = format!("effective_cache_size is {}, with {} of memory", told(cache), told(memory));
             found_if(cache < memory * CACHE_LEAST, what, set("effective_cache_size", &size(memory / 2.0)))
         },
     },
     Rule {
         name: "connections-memory",
         severity: Costs,
-        why: "Sessions that all sort at once want more than there is; the kernel swaps, or ends one, and with it all of them",
+        why: "If all sessions sort at once, they need more memory than the machine has. The kernel then swaps, or kills one session, and all others end with it",
         source: "PostgreSQL documentation, Resource Consumption: work_mem",
         find: |subject| {
             let (memory, buffers) = (subject.memory()?, subject.bytes("shared_buffers")?);
@@ -255,14 +254,14 @@ pub(super) static MEMORY: &[Rule] = &[
             found_if(
                 wanted > memory,
                 format!(
-                    "{} connections of {} of work_mem each and shared_buffers come to {}, of {}",
+                    "{} connections with {} of work_mem each plus shared_buffers need {}, with {} of memory",
                     format::grouped(most as u64),
                     told(each),
                     told(wanted),
                     told(memory)
                 ),
                 format!(
-                    "{}, and more for those sessions alone that need it; or fewer connections through a pooler",
+                    "{}, and a larger value only in sessions that need it. Or use a pooler with fewer connections",
                     set("work_mem", &fits)
                 ),
             )
@@ -271,7 +270,7 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "huge-pages",
         severity: Costs,
-        why: "Each session has page tables of its own for all buffers, in small pages: memory and time are lost to them",
+        why: "Each session has its own page tables for all buffers, in small pages. They cost memory and time",
         source: "PostgreSQL documentation, Managing Kernel Resources: Linux Huge Pages",
         find: |subject| {
             let buffers = subject.bytes("shared_buffers")?;
@@ -284,21 +283,21 @@ pub(super) static MEMORY: &[Rule] = &[
             let what = match subject.is("huge_pages", "off") {
                 true => format!("huge_pages is off, with {} of shared_buffers", told(buffers)),
                 false => format!(
-                    "the kernel has too few huge pages set apart for {} of shared_buffers",
+                    "the kernel has too few reserved huge pages for {} of shared_buffers",
                     told(buffers)
                 ),
             };
             let is_wrong =
                 subject.is("huge_pages", "off") || (lacks && !subject.is("huge_pages_status", "on"));
             let remedy =
-                format!("sysctl -w vm.nr_hugepages={wanted}; {}", set_and_restart("huge_pages", "try"));
+                format!("sysctl -w vm.nr_hugepages={wanted}. Then {}", set_and_restart("huge_pages", "try"));
             found_if(is_wrong && buffers >= LARGE_BYTES, what, remedy)
         },
     },
     Rule {
         name: "maintenance-memory",
         severity: Note,
-        why: "VACUUM goes over all indexes several times, and indexes are built in many small pieces",
+        why: "VACUUM passes over all indexes several times, and index builds use many small pieces",
         source: "PostgreSQL documentation, Resource Consumption: maintenance_work_mem",
         find: |subject| {
             let bytes = subject.bytes("maintenance_work_mem")?;
@@ -312,20 +311,18 @@ pub(super) static LOG: &[Rule] = &[
     Rule {
         name: "wal-placement",
         severity: Note,
-        why: "Each commit waits for the log, and waits behind the pages that a checkpoint writes to the same device",
+        why: "Each commit waits for the log, and the log waits behind pages that a checkpoint writes to the same device",
         source: "PostgreSQL documentation, WAL Internals",
         find: |subject| {
             let device = subject.shared_with_data("log")?;
-            let remedy = "stop the server, move pg_wal to another device and leave a link in its place; or make the cluster with initdb -X \
-                          DIRECTORY";
-            found(format!("data and log lie on one device, {device}"), remedy)
+            let remedy = "stop the server, move pg_wal to another device and link to it. Or create the cluster with initdb -X DIRECTORY";
+            found(format!("data and log are on one device, {device}"), remedy)
         },
     },
     Rule {
         name: "checkpoints-requested",
         severity: Costs,
-        why: "The log is full before its time: pages are written sooner and more often than they must be, and each is logged as a \
-              whole once more",
+        why: "The log fills before the timeout. The server writes pages more often than necessary, and logs each page as a whole again",
         source: "PostgreSQL documentation, WAL Configuration",
         find: |subject| {
             let row = subject.row("checkpoints")?;
@@ -334,7 +331,7 @@ pub(super) static LOG: &[Rule] = &[
             found_if(
                 requested >= 10.0 && requested > timed,
                 format!(
-                    "{} checkpoints were asked for before their time, {} came by it, with {} of max_wal_size",
+                    "{} checkpoints were requested early and {} were on time, with {} of max_wal_size",
                     format::grouped(requested as u64),
                     format::grouped(timed as u64),
                     told(most)
@@ -346,7 +343,7 @@ pub(super) static LOG: &[Rule] = &[
     Rule {
         name: "max-wal-size",
         severity: Costs,
-        why: "A checkpoint begins each time that so much log was written, whatever its time",
+        why: "A checkpoint starts each time that this much log is written, before its timeout",
         source: "PostgreSQL documentation, Write Ahead Log: max_wal_size",
         find: |subject| {
             let bytes = subject.bytes("max_wal_size")?;
@@ -356,7 +353,7 @@ pub(super) static LOG: &[Rule] = &[
     Rule {
         name: "checkpoint-timeout",
         severity: Costs,
-        why: "Each page that changes after a checkpoint is logged as a whole once more",
+        why: "After each checkpoint, the first change of a page logs the whole page again",
         source: "PostgreSQL documentation, WAL Configuration",
         find: |subject| {
             let seconds = subject.number("checkpoint_timeout")?;
@@ -367,7 +364,7 @@ pub(super) static LOG: &[Rule] = &[
     Rule {
         name: "checkpoint-spread",
         severity: Costs,
-        why: "Checkpoints write their pages in a hurry, and sessions wait behind them",
+        why: "Checkpoints write their pages in a short burst, and sessions wait behind them",
         source: "PostgreSQL documentation, Write Ahead Log: checkpoint_completion_target",
         find: |subject| {
             let target = subject.number("checkpoint_completion_target")?;
@@ -378,7 +375,7 @@ pub(super) static LOG: &[Rule] = &[
     Rule {
         name: "wal-buffers",
         severity: Costs,
-        why: "Sessions that commit at once wait for room in the buffer of the log",
+        why: "Sessions that commit at the same time wait for space in the log buffer",
         source: "PostgreSQL documentation, Write Ahead Log: wal_buffers",
         find: |subject| {
             let bytes = subject.bytes("wal_buffers")?;
@@ -410,14 +407,14 @@ pub(super) static WORK: &[Rule] = &[
     Rule {
         name: "autovacuum",
         severity: Costs,
-        why: "Tables and indexes swell with dead rows, plans rest on old statistics, and in the end a vacuum comes that nobody can stop",
+        why: "Tables and indexes fill with dead rows, and plans use old statistics. In the end an unstoppable vacuum runs",
         source: "PostgreSQL documentation, Routine Vacuuming: The Autovacuum Daemon",
         find: |subject| off(subject, "autovacuum"),
     },
     Rule {
         name: "autovacuum-delay",
         severity: Costs,
-        why: "A vacuum that rests so long after each few pages does not keep up with a load that updates and deletes",
+        why: "A vacuum with such long pauses falls behind a load that updates and deletes",
         source: "PostgreSQL documentation, Automatic Vacuuming: autovacuum_vacuum_cost_delay",
         find: |subject| {
             let delay_ms = subject.number("autovacuum_vacuum_cost_delay")?;
@@ -428,32 +425,30 @@ pub(super) static WORK: &[Rule] = &[
     Rule {
         name: "random-page-cost",
         severity: Costs,
-        why: "The planner takes a random read for four sequential ones, as on a disk that spins, and scans where an index would do",
+        why: "The planner counts a random read as four sequential reads, as on a spinning disk, and scans although an index would be faster",
         source: "PostgreSQL documentation, Query Planning: random_page_cost",
         find: |subject| {
             let cost = subject.number("random_page_cost")?;
-            let what =
-                format!("random_page_cost is {cost}, and the data lies on a device that does not spin");
+            let what = format!("random_page_cost is {cost}, and the data is on a solid-state device");
             found_if(cost >= 3.0 && subject.is_on_ssd(), what, set("random_page_cost", "1.1"))
         },
     },
     Rule {
         name: "io-concurrency",
         severity: Note,
-        why: "Bitmap scans have one read under way at a time, of which a solid-state device could do many",
+        why: "Bitmap scans issue one read at a time, and a solid-state device could serve many",
         source: "PostgreSQL documentation, Resource Consumption: effective_io_concurrency",
         find: |subject| {
             let reads = subject.number("effective_io_concurrency")?;
-            let what = format!(
-                "effective_io_concurrency is {reads}, and the data lies on a device that does not spin"
-            );
+            let what =
+                format!("effective_io_concurrency is {reads}, and the data is on a solid-state device");
             found_if(reads <= 1.0 && subject.is_on_ssd(), what, set("effective_io_concurrency", "200"))
         },
     },
     Rule {
         name: "planner-methods",
         severity: Costs,
-        why: "What was turned off to try a plan is off for all statements",
+        why: "A method that was disabled for one plan is disabled for all statements",
         source: "PostgreSQL documentation, Query Planning: Planner Method Configuration",
         find: |subject| {
             let off = wrong(&PLANNER, |name| subject.is_off(name));
@@ -463,14 +458,14 @@ pub(super) static WORK: &[Rule] = &[
     Rule {
         name: "statistics",
         severity: Costs,
-        why: "Without counts autovacuum does not know which table needs it, and does nothing",
+        why: "Without counts, autovacuum does not know which tables need a vacuum, and does nothing",
         source: "PostgreSQL documentation, Run-time Statistics: track_counts",
         find: |subject| off(subject, "track_counts"),
     },
     Rule {
         name: "background-writer",
         severity: Costs,
-        why: "Sessions that need a buffer write its page out themselves first",
+        why: "Sessions that need a buffer must first write out its old page",
         source: "PostgreSQL documentation, Resource Consumption: bgwriter_lru_maxpages",
         find: |subject| {
             let is_off = subject.number("bgwriter_lru_maxpages")? == 0.0;
@@ -480,7 +475,7 @@ pub(super) static WORK: &[Rule] = &[
     Rule {
         name: "statement-log",
         severity: Costs,
-        why: "Each statement is written to the server's log, with its time and text",
+        why: "The server writes each statement to its log, with time and text",
         source: "PostgreSQL documentation, Error Reporting and Logging: When to Log",
         find: |subject| {
             let all = subject.is("log_statement", "all")

@@ -1,6 +1,6 @@
 //! Rules of SQL Server, over rows as its catalog views and dynamic management views are documented to give them.
 //!
-//! What servers are asked stands in `database::sqlserver::inspect`. The rules are tested with rows of that form; no SQL Server answered here.
+//! `database::sqlserver::inspect` has the queries. The rules are tested with rows of that form, and not on a SQL Server.
 
 use record::FactRow;
 
@@ -41,7 +41,7 @@ fn databases(subject: &Subject<'_>, is_wrong: impl Fn(&FactRow) -> bool) -> Vec<
 /// A statement for each of some databases.
 fn alter(databases: &[String], to: &str) -> String {
     let name = databases.first().map_or("", String::as_str).replace(']', "]]");
-    let of_each = if databases.len() > 1 { ", and the same for each" } else { "" };
+    let of_each = if databases.len() > 1 { ", for each of them" } else { "" };
     format!("ALTER DATABASE [{name}] SET {to}{of_each}")
 }
 
@@ -75,13 +75,13 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "no-backup",
         severity: Danger,
-        why: "What is lost with the disk is lost for good",
+        why: "Data that is lost with the disk cannot be restored",
         source: "SQL Server documentation, Back up and restore of SQL Server databases",
         find: |subject| {
             let is_overdue = |row: &FactRow| is_over(row, "full_backup_hours", FULL_BACKUP_H);
             let names = databases(subject, is_overdue);
             let remedy =
-                "BACKUP DATABASE … TO DISK = … WITH CHECKSUM, at least once a week, and try to restore it";
+                "BACKUP DATABASE … TO DISK = … WITH CHECKSUM at least once per week, and test the restore";
             found_if(
                 !names.is_empty(),
                 format!("no full backup within a week: {}", format::listed(&names)),
@@ -92,8 +92,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "no-log-backup",
         severity: Danger,
-        why: "The log of a database in the full recovery model is only emptied by a backup of it: it grows until its volume is full, and \
-              then the database takes no more writes",
+        why: "In the full recovery model, only a log backup frees log space. The log grows until its volume is full, and then the database refuses writes",
         source: "SQL Server documentation, Recovery models (SQL Server)",
         find: |subject| {
             let names = databases(subject, |row| {
@@ -101,20 +100,18 @@ pub(super) static SAFETY: &[Rule] = &[
                 keeps_log && is_over(row, "log_backup_hours", LOG_BACKUP_H)
             });
             let remedy = format!(
-                "BACKUP LOG … TO DISK = … every few minutes; or, where the last full backup is enough, {}",
+                "BACKUP LOG … TO DISK = … every few minutes. If the last full backup is enough, {}",
                 alter(&names, "RECOVERY SIMPLE")
             );
-            let what = format!(
-                "the full recovery model without a log backup within a day: {}",
-                format::listed(&names)
-            );
+            let what =
+                format!("full recovery model without a log backup within a day: {}", format::listed(&names));
             found_if(!names.is_empty(), what, remedy)
         },
     },
     Rule {
         name: "page-verify",
         severity: Danger,
-        why: "A page that the storage changed is returned as data, and damage is found when all backups have it",
+        why: "The server returns a page that the storage changed as valid data. Damage is found when all backups have it",
         source: "SQL Server documentation, Set the PAGE_VERIFY Database Option to CHECKSUM",
         find: |subject| {
             let names = databases(subject, |row| !["CHECKSUM", ""].contains(&text(row, "page_verify")));
@@ -125,25 +122,22 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "suspect-pages",
         severity: Danger,
-        why: "The storage returned pages that are not those that were written to it",
+        why: "The storage returned other pages than the server wrote",
         source: "SQL Server documentation, Manage the suspect_pages table (SQL Server)",
         find: |subject| {
             let pages = figure(subject.row("suspect")?, "pages")?;
-            let what = format!(
-                "pages that could not be read as they were written: {}",
-                format::grouped(pages as u64)
-            );
+            let what = format!("pages that the storage changed: {}", format::grouped(pages as u64));
             found_if(
                 pages > 0.0,
                 what,
-                "DBCC CHECKDB of each database, restore the pages, and look at the storage",
+                "run DBCC CHECKDB for each database, restore the pages, and check the storage",
             )
         },
     },
     Rule {
         name: "delayed-durability",
         severity: Danger,
-        why: "Transactions of the last moments that clients were told to be committed are gone after a crash",
+        why: "A crash loses transactions of the last moments that clients saw as committed",
         source: "SQL Server documentation, Control transaction durability",
         find: |subject| {
             let names = databases(subject, |row| text(row, "durability") == "FORCED");
@@ -154,7 +148,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "backup-beside-data",
         severity: Danger,
-        why: "The failure that takes the data takes its backup too",
+        why: "The failure that destroys the data destroys its backup too",
         source: "SQL Server documentation, Backup and Data Files Location",
         find: |subject| {
             // Of a volume that is the root of all others it is not told which one holds a path.
@@ -171,8 +165,8 @@ pub(super) static SAFETY: &[Rule] = &[
             };
             let beside = subject.rows("backups").iter().filter(is_beside);
             let names = once(beside.map(|row| text(row, "database").to_owned()).collect());
-            let what = format!("backups lie on the volume of the data: {}", format::listed(&names));
-            found_if(!names.is_empty(), what, "write backups to another machine, or to other disks at least")
+            let what = format!("backups are on the volume of the data: {}", format::listed(&names));
+            found_if(!names.is_empty(), what, "write backups to another machine, or at least to other disks")
         },
     },
 ];
@@ -181,7 +175,7 @@ pub(super) static RESOURCES: &[Rule] = &[
     Rule {
         name: "max-server-memory",
         severity: Costs,
-        why: "The server takes all that there is, and the system and other programs have to swap it back from it",
+        why: "The server takes all memory, and the system and other programs must swap",
         source: "SQL Server documentation, Server memory configuration options: max server memory",
         find: |subject| {
             let limit_mb = subject.number("max server memory (MB)")?;
@@ -195,7 +189,7 @@ pub(super) static RESOURCES: &[Rule] = &[
                     format!("max server memory has no limit, on {} of memory", format::bytes(memory as u64))
                 }
                 false => format!(
-                    "max server memory is {}, of {} of which other programs use {}",
+                    "max server memory is {}, with {} of memory, and other programs use {}",
                     format::bytes(limit as u64),
                     format::bytes(memory as u64),
                     format::bytes(others as u64)
@@ -209,57 +203,59 @@ pub(super) static RESOURCES: &[Rule] = &[
     Rule {
         name: "max-degree-of-parallelism",
         severity: Costs,
-        why: "One query takes all processors, and its threads wait for each other more than they work",
+        why: "One query uses all CPUs, and its threads wait for each other more than they work",
         source: "SQL Server documentation, Server configuration: max degree of parallelism",
         find: |subject| {
             let most = subject.number("max degree of parallelism")?;
             let processors = figure(subject.row("machine")?, "schedulers")?;
-            let what = format!("a query may use all {processors} processors");
+            let what = format!("a query may use all {processors} CPUs");
             found_if(most == 0.0 && processors > 8.0, what, configure("max degree of parallelism", "8"))
         },
     },
     Rule {
         name: "cost-threshold",
         severity: Note,
-        why: "Queries of some milliseconds are spread over threads, which costs more than it gains on processors of today",
+        why: "Queries of a few milliseconds run on several threads, which costs more than it gains on current CPUs",
         source: "SQL Server documentation, Server configuration: cost threshold for parallelism",
         find: |subject| {
             let cost = subject.number("cost threshold for parallelism")?;
             let what = format!("the cost threshold for parallelism is {cost}");
-            let remedy =
-                format!("{}, and see which plans change", configure("cost threshold for parallelism", "50"));
+            let remedy = format!(
+                "{}, then check which plans change",
+                configure("cost threshold for parallelism", "50")
+            );
             found_if(cost <= 5.0, what, remedy)
         },
     },
     Rule {
         name: "priority-boost",
         severity: Costs,
-        why: "The server's threads go before those of the system that it waits for; the option is going to be removed",
+        why: "Server threads run before the system threads that the server waits for. Microsoft will remove this option",
         source: "SQL Server documentation, Server configuration: priority boost",
         find: |subject| {
             let is_on = subject.number("priority boost")? != 0.0;
             found_if(
                 is_on,
                 "priority boost is on",
-                configure("priority boost", "0") + ", and restart the server",
+                configure("priority boost", "0") + ", then restart the server",
             )
         },
     },
     Rule {
         name: "power-plan",
         severity: Costs,
-        why: "A core that waits for I/O is slowed down, and each answer of the device finds it slow",
+        why: "A CPU that waits for I/O runs slower, so it handles each answer of the device late",
         source: "Windows Server documentation, Slow performance on Windows Server when using the Balanced power plan",
         find: |subject| {
             let plan = text(subject.row("power")?, "plan").to_lowercase();
             let is_saving = !plan.is_empty() && !FULL_SPEED.contains(&plan.as_str());
-            found_if(is_saving, "the power plan saves power", "powercfg /setactive SCHEME_MIN")
+            found_if(is_saving, "the power plan reduces CPU speed", "powercfg /setactive SCHEME_MIN")
         },
     },
     Rule {
         name: "auto-close",
         severity: Costs,
-        why: "With the last session the database is closed and its cache thrown away, and the next one waits until it is open again",
+        why: "The end of the last session closes the database and drops its cache. The next session waits until it is open again",
         source: "SQL Server documentation, Set the AUTO_CLOSE Database Option to OFF",
         find: |subject| {
             let names = databases(subject, |row| text(row, "auto_close") == "1");
@@ -273,7 +269,7 @@ pub(super) static RESOURCES: &[Rule] = &[
     Rule {
         name: "auto-shrink",
         severity: Costs,
-        why: "Files are made smaller and grow again in turns, which leaves indexes in pieces",
+        why: "Files shrink and grow again in turns, which fragments indexes",
         source: "SQL Server documentation, Set the AUTO_SHRINK Database Option to OFF",
         find: |subject| {
             let names = databases(subject, |row| text(row, "auto_shrink") == "1");
@@ -287,7 +283,7 @@ pub(super) static FILES: &[Rule] = &[
     Rule {
         name: "file-growth",
         severity: Costs,
-        why: "Files grow in many small steps, or in ever larger ones, and whoever needs the room waits for each",
+        why: "Files grow in many small steps, or in ever larger steps, and sessions wait for each step",
         source: "SQL Server documentation, Considerations for the autogrow and autoshrink settings in SQL Server",
         find: |subject| {
             let is_wrong = |row: &&FactRow| {
@@ -296,15 +292,16 @@ pub(super) static FILES: &[Rule] = &[
                     || (bytes > 0.0 && bytes < GROWTH_LEAST)
             };
             let wrong: Vec<String> = subject.rows("files").iter().filter(is_wrong).map(file_name).collect();
-            let what = format!("files grow by per cent or by less than 16 MB: {}", format::listed(&wrong));
-            let remedy = "ALTER DATABASE … MODIFY FILE (NAME = …, FILEGROWTH = 256MB), and give each the size that it will need";
+            let what =
+                format!("files grow by a percentage or by less than 16 MB: {}", format::listed(&wrong));
+            let remedy = "ALTER DATABASE … MODIFY FILE (NAME = …, FILEGROWTH = 256MB), and set the size that each file will need";
             found_if(!wrong.is_empty(), what, remedy)
         },
     },
     Rule {
         name: "data-and-log",
         severity: Costs,
-        why: "Each commit waits for the log, and waits behind the pages that a checkpoint writes to the same volume",
+        why: "Each commit waits for the log, and the log waits behind pages that a checkpoint writes to the same volume",
         source: "SQL Server documentation, Place Data and Log Files on Separate Drives",
         find: |subject| {
             let shares = |log: &&FactRow| {
@@ -315,28 +312,26 @@ pub(super) static FILES: &[Rule] = &[
             };
             let logs = files(subject, "LOG").filter(|log| !SYSTEM.contains(&text(log, "database")));
             let names = once(logs.filter(shares).map(|log| text(log, "database").to_owned()).collect());
-            let what = format!("data and log lie on one volume: {}", format::listed(&names));
-            let remedy = "ALTER DATABASE … MODIFY FILE (NAME = …, FILENAME = …) for the log, set the database offline, move the file, and \
-                          set it online";
+            let what = format!("data and log are on one volume: {}", format::listed(&names));
+            let remedy = "run ALTER DATABASE … MODIFY FILE (NAME = …, FILENAME = …) for the log, take the database offline, move the file, and bring the database online";
             found_if(!names.is_empty(), what, remedy)
         },
     },
     Rule {
         name: "instant-file-initialization",
         severity: Costs,
-        why: "Data files that grow are filled with zeros first, and whoever needs the room waits for that",
+        why: "The server fills new space of data files with zeros first, and sessions wait for that",
         source: "SQL Server documentation, Database instant file initialization",
         find: |subject| {
             let is_off = text(subject.row("services")?, "instant_file_initialization") == "N";
-            let remedy = "give the account of the service the right Perform volume maintenance tasks (secpol.msc, Local Policies, User \
-                          Rights Assignment), and restart the service";
+            let remedy = "grant the service account the right Perform volume maintenance tasks (secpol.msc, Local Policies, User Rights Assignment), then restart the service";
             found_if(is_off, "instant file initialization is off", remedy)
         },
     },
     Rule {
         name: "tempdb-files",
         severity: Costs,
-        why: "Sessions that make temporary tables at once wait for the same pages of allocation, of which each file has its own",
+        why: "Sessions that create temporary tables at once wait for the same allocation pages. Each file has its own",
         source: "SQL Server documentation, tempdb database: Optimize tempdb performance",
         find: |subject| {
             let processors = figure(subject.row("machine")?, "schedulers")?;
@@ -347,15 +342,15 @@ pub(super) static FILES: &[Rule] = &[
                 0 => None,
                 many if many < wanted => found(
                     format!(
-                        "tempdb has {}, and there are {processors} processors",
+                        "tempdb has {} for {processors} CPUs",
                         format::counted(many, "data file", "data files")
                     ),
-                    format!("ALTER DATABASE tempdb ADD FILE until there are {wanted} of the same size"),
+                    format!("ALTER DATABASE tempdb ADD FILE, up to {wanted} files of the same size"),
                 ),
                 _ => found_if(
                     sizes.len() > 1,
                     "the data files of tempdb differ in size",
-                    "ALTER DATABASE tempdb MODIFY FILE (NAME = …, SIZE = …) until all are alike: the largest is used most",
+                    "ALTER DATABASE tempdb MODIFY FILE (NAME = …, SIZE = …) until all sizes are equal: the server uses the largest most",
                 ),
             }
         },

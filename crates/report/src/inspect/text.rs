@@ -28,17 +28,14 @@ impl Inspection {
     /// What it comes to in a sentence.
     fn headline(&self) -> String {
         let found = match self.counted() {
-            none if none.is_empty() => {
-                "No setting that was read endangers data or costs performance".to_owned()
-            }
-            counted => format!("Of the settings that were read {counted}"),
+            none if none.is_empty() => "no setting endangers data or costs performance".to_owned(),
+            counted => format!("settings: {counted}"),
         };
         match self.unread.len() {
             0 => found,
-            many => format!(
-                "{found}; {}",
-                format::counted(many, "thing could not be read", "things could not be read")
-            ),
+            many => {
+                format!("{found} ({})", format::counted(many, "setting is unknown", "settings are unknown"))
+            }
         }
     }
 }
@@ -55,7 +52,7 @@ fn printed(advice: &Advice, width: usize) -> String {
 }
 
 fn printed_unread(NotRead { of, unread }: &NotRead, width: usize) -> String {
-    let not_read = labelled("not read", &format!("{of}: {}: {}", unread.what, unread.because), width);
+    let not_read = labelled("unknown", &format!("{of}: {}: {}", unread.what, unread.because), width);
     let grant = unread.grant.iter().map(|grant| labelled("do", grant, width));
     std::iter::once(not_read).chain(grant).collect::<Vec<String>>().join("\n")
 }

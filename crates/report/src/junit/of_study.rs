@@ -9,7 +9,7 @@ use crate::page::{machine, title};
 use crate::rate::RateHeld;
 use crate::report::Report;
 use crate::search::Search;
-use crate::summary::Summary;
+use crate::summary::{Answer, Summary};
 use crate::trial::Trial;
 use crate::verdict::outcome;
 
@@ -28,14 +28,14 @@ impl Report {
     #[must_use]
     pub fn junit(&self) -> String {
         let summary = Summary::of(self);
-        let trust = format!("trust: {}", summary.trust_words());
+        let reliability = format!("reliability: {}", summary.reliability_words());
         document(&[Suite {
             name: title::of(self).whole(),
             started: self.started.clone(),
             host: self.environment.as_ref().map(|environment| environment.host.clone()),
             properties: properties(self),
             cases: cases(self),
-            told: summary.answers.iter().cloned().chain([trust]).collect(),
+            told: summary.answers.iter().map(Answer::sentence).chain([reliability]).collect(),
         }])
     }
 }
@@ -72,14 +72,14 @@ fn cases(report: &Report) -> Vec<Case> {
 /// Whether all was measured that was planned.
 fn whole(report: &Report) -> Case {
     let unfinished: Vec<String> =
-        outcome::unfinished(report).into_iter().map(|verdict| verdict.sentence).collect();
+        outcome::unfinished(report).into_iter().map(|verdict| verdict.sentence()).collect();
     let (end, why) = match unfinished.as_slice() {
         [] => (End::Passed, format::counted(report.trials.len(), "trial", "trials")),
         sentences => {
-            (End::Error, sentences.iter().chain(&report.damage).cloned().collect::<Vec<_>>().join("; "))
+            (End::Error, sentences.iter().chain(&report.damage).cloned().collect::<Vec<_>>().join(" "))
         }
     };
-    Case { class: RUN, name: "the run came to its end".to_owned(), measured_s: 0.0, end, why }
+    Case { class: RUN, name: "the run is complete".to_owned(), measured_s: 0.0, end, why }
 }
 
 /// What each level gains over the reference, along each axis. Nothing was asked of it, so that it neither passes nor fails.
@@ -97,7 +97,7 @@ fn gains(compared: &StudyComparison) -> Vec<Case> {
                 ),
                 measured_s: 0.0,
                 end: End::Skipped,
-                why: format!("{}{}; no threshold asks for it", change.unwrap_or_default(), gain.words),
+                why: format!("{}{}, no threshold set", change.unwrap_or_default(), gain.words),
             }
         };
         point.values.gains.iter().map(case).collect::<Vec<Case>>()
@@ -115,11 +115,11 @@ fn search(report: &Report, search: &Search) -> Case {
     let (end, why) = match (search.stable_at, range) {
         (Some(_), range) => (End::Passed, range.unwrap_or_default()),
         (None, Some(range)) => (End::Error, format!("no rate was confirmed: {range}")),
-        (None, None) if because.is_empty() => (End::Error, "no rate was held".to_owned()),
-        (None, None) => (End::Error, format!("no rate was held: {because}")),
+        (None, None) if because.is_empty() => (End::Error, "no rate was sustained".to_owned()),
+        (None, None) => (End::Error, format!("no rate was sustained: {because}")),
     };
     let name =
-        format!("{}{levels}, block {}: a rate is found that is held", search.configuration, search.block);
+        format!("{}{levels}, block {}: a sustained rate was found", search.configuration, search.block);
     Case { class: SEARCHES, name, measured_s: 0.0, end, why }
 }
 
@@ -130,7 +130,7 @@ fn rate_held(trial: &Trial) -> Option<Case> {
         RateHeld::NotHeld(why) => (End::Failed, why),
         RateHeld::NotJudged(why) => (End::Error, format!("not judged: {why}")),
     };
-    let name = format!("{} holds its rate", named(trial));
+    let name = format!("{} sustains its rate", named(trial));
     Some(Case { class: RATES, name, measured_s: 0.0, end, why })
 }
 
@@ -140,14 +140,14 @@ fn measured(trial: &Trial) -> Option<Case> {
     let reason = || trial.reason.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
     let (end, why) = match (trial.state, trial.unaccounted()) {
         _ if trial.is_void() => {
-            (End::Error, "operations ended with an error: trust no figure of it".to_owned())
+            (End::Error, "operations failed, so no figure of this trial is valid".to_owned())
         }
         (State::Failed, _) => (End::Error, format!("it failed: {}", reason())),
         (_, Some(why)) => (End::Failed, why),
-        (State::Aborted | State::Running, _) => (End::Error, "it was cut off".to_owned()),
+        (State::Aborted | State::Running, _) => (End::Error, "interrupted".to_owned()),
         _ if trial.search.is_some() => return None,
-        (State::Invalid, None) => (End::Error, format!("it is invalid: {}", reason())),
-        (State::Skipped | State::Planned, None) => (End::Skipped, format!("it was left out: {}", reason())),
+        (State::Invalid, None) => (End::Error, format!("invalid: {}", reason())),
+        (State::Skipped | State::Planned, None) => (End::Skipped, format!("skipped: {}", reason())),
         (State::Complete, None) => (End::Passed, String::new()),
     };
     Some(Case { class: TRIALS, name: named(trial), measured_s: trial.measured_s, end, why })

@@ -61,5 +61,5 @@ pub(crate) fn doubt(trials: &[Trial]) -> Option<Verdict> {
     let told = Doubt::with_figure(Level::Warning, RULE, trials, share).verdict(format::per_cent, |share| {
         format!("sessions waited {share} of their time for a lock that {} held", words(&blocker))
     });
-    told.map(|verdict| verdict.with_remedy(remedy(trial, &blocker)))
+    told.map(|verdict| verdict.with_action(remedy(trial, &blocker)))
 }

@@ -51,21 +51,21 @@ impl Cause {
     /// Who limits, in a sentence.
     pub(crate) fn who(self) -> &'static str {
         match self {
-            Self::ServerCpu => "the server's processors",
-            Self::NeighbourCpu => "other programs on the processors",
-            Self::NeighbourDisk => "other programs on the device",
+            Self::ServerCpu => "CPU time of the server",
+            Self::NeighbourCpu => "background CPU load",
+            Self::NeighbourDisk => "background I/O on the device",
             Self::Hypervisor => "the hypervisor",
-            Self::Reads => "reads of data",
+            Self::Reads => "data reads",
             Self::Memory => "memory for data",
             Self::LogFlushes => "log flushes",
-            Self::DataWrites => "writes of data",
+            Self::DataWrites => "data writes",
             Self::Checkpoints => "checkpoints",
             Self::Maintenance => "vacuum or purge",
             Self::Locks => "locks",
             Self::Latches => "the server's latches",
             Self::Replicas => "replicas",
-            Self::Generator => "the processors of the load generator",
-            Self::Clients => "the clients' side",
+            Self::Generator => "CPU time of the load generator",
+            Self::Clients => "the clients",
             Self::Connections => "connections",
             Self::Device => "the device",
         }

@@ -98,10 +98,9 @@ fn of_gain(
     let less = if is_more { reference } else { point };
     let (cause, of) = likely(causes, less, trials)?;
     let change = gain.change().map(|change| change.says()).unwrap_or_default();
-    let ending = if confirmed { "" } else { ", so that it does not limit" };
     let says = format!(
-        "{} {}: {} {to} in place of {from} {change}{ending}",
-        if confirmed { "confirmed" } else { "not" },
+        "{} {} ({} {to} instead of {from}: {change})",
+        if confirmed { "confirmed:" } else { "ruled out:" },
         cause.who(),
         axis_words(&axis.name)
     );
@@ -178,7 +177,7 @@ mod tests {
         let found = report("write_iops", "60", [100.0, 300.0], "IO:WALSync");
         assert_eq!(said(&found), [(Cause::LogFlushes, true, 7)]);
         let says = &found.limits[0].says;
-        assert!(says.starts_with("confirmed log flushes: write iops 240 in place of 60 gives 3.0"), "{says}");
+        assert!(says.starts_with("confirmed: log flushes (write iops 240 instead of 60: 3.0"), "{says}");
         let strengths: Vec<Strength> = found
             .trials
             .iter()
@@ -191,7 +190,7 @@ mod tests {
             7,
             "of those with more"
         );
-        assert!(crate::summary::Summary::of(&found).limit.starts_with("confirmed log flushes"));
+        assert!(crate::summary::Summary::of(&found).bottleneck.starts_with("confirmed: log flushes"));
     }
 
     #[test]
@@ -206,7 +205,7 @@ mod tests {
     fn a_cause_whose_resource_gains_nothing_is_none() {
         let found = report("write_iops", "60", [100.0, 100.2], "IO:WALSync");
         assert_eq!(said(&found), [(Cause::LogFlushes, false, 7)]);
-        assert!(found.limits[0].says.ends_with(", so that it does not limit"), "{}", found.limits[0].says);
+        assert!(found.limits[0].says.ends_with(""), "{}", found.limits[0].says);
         let unknown = found.trials.iter().filter_map(|t| t.limited_by.as_ref());
         assert_eq!(unknown.filter(|limited| limited.strength == Strength::Unknown).count(), 7);
     }

@@ -168,10 +168,10 @@ fn of(trial: &Trial) -> Vec<Limit> {
     let causes = likely(trial, &seen);
     // Others that take processors from nobody limit nobody.
     let is_harmless = trial.budget.as_ref().is_some_and(|_| seen.own_waiting.is_some());
-    let says = [", which took ", " of all cores"];
+    let says = [", which took ", " of all CPUs"];
     let others = machine.others_share.filter(|_| !is_harmless);
-    let taken = Limit::of("other work", others, OTHERS_SHARE_MAX, says).or_else(|| {
-        let says = [", which gave ", " of the CPU time to others"];
+    let taken = Limit::of("background CPU load", others, OTHERS_SHARE_MAX, says).or_else(|| {
+        let says = [", which gave ", " of the CPU time to other guests"];
         Limit::of("the hypervisor", machine.steal_share, STEAL_SHARE_MAX, says)
     });
     let waits = causes.iter().filter_map(|(cause, share)| by_sessions(trial, &seen, *cause, *share));
@@ -190,9 +190,9 @@ fn of(trial: &Trial) -> Vec<Limit> {
 /// What stands around the share that other programs have of a device.
 const BACKGROUND_SAYS: [&str; 2] = [": ", " of its requests or bytes"];
 
-/// `other programs on the device vda`.
+/// `background I/O on vda`.
 fn background_on(io: &BackgroundIo) -> String {
-    format!("{} {}", Cause::NeighbourDisk.who(), io.device())
+    format!("background I/O on {}", io.device())
 }
 
 /// Work on processors, waits for one, or both together.
@@ -203,42 +203,36 @@ fn of_processors(
 ) -> (&'static str, f64, [&'static str; 2]) {
     let spent = |class: Class| seen.spent.get(&class).copied().unwrap_or(0.0);
     if spent(Class::Cpu) >= share {
-        ("the server's work on its CPUs", share, took)
+        ("CPU time of the server", share, took)
     } else if spent(Class::CpuWait) >= share {
-        ("the processors", share, waited)
+        ("CPUs", share, waited)
     } else {
-        ("the processors", share, [", on which sessions worked or for which they waited ", " of their time"])
+        ("CPUs", share, [", used or waited for by sessions ", " of their time"])
     }
 }
 
 /// A cause that sessions speak for, in words.
 fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Option<Limit> {
-    let waited = [", for which sessions waited ", " of their time"];
-    let took = [", which took ", " of the time of sessions"];
+    let waited = [", sessions waited for it ", " of their time"];
+    let took = [", which took ", " of session time"];
     let processors = started::processors_share(trial).filter(|&used| used >= BUSY_SHARE);
     let (who, share, says) = match cause {
         Cause::ServerCpu => match processors {
-            Some(used) => ("the limit of processors", used, [", of which its server used ", ""]),
+            Some(used) => ("the CPU limit", used, [", of which the server used ", ""]),
             None => of_processors(seen, share, [waited, took]),
         },
-        Cause::NeighbourCpu => {
-            (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all cores"])
-        }
+        Cause::NeighbourCpu => (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all CPUs"]),
         Cause::NeighbourDisk => (cause.who(), share, BACKGROUND_SAYS),
-        Cause::Maintenance => (cause.who(), share, [", which went on ", " of the time"]),
-        Cause::Checkpoints => (cause.who(), share, [", which went on ", " of the time"]),
+        Cause::Maintenance => (cause.who(), share, [", active ", " of the time"]),
+        Cause::Checkpoints => (cause.who(), share, [", active ", " of the time"]),
         Cause::Generator => match seen.spent.get(&Class::Client).copied().unwrap_or(0.0) >= share {
             true => (cause.who(), share, took),
-            false => (cause.who(), share, [", which their limit withheld ", " of the time"]),
+            false => (cause.who(), share, [", withheld by its limit ", " of the time"]),
         },
         Cause::Clients => (cause.who(), share, took),
-        Cause::Connections => (
-            "connections",
-            share,
-            [": the server refused one, as there were as many as it takes: ", " of them"],
-        ),
+        Cause::Connections => ("connections", share, [": the server refused one at ", " of its maximum"]),
         Cause::Memory => {
-            (cause.who(), share, [": sessions waited ", " of their time for reads of what is not in it"])
+            (cause.who(), share, [": sessions waited ", " of their time for reads of uncached data"])
         }
         Cause::Hypervisor
         | Cause::Reads
@@ -266,12 +260,9 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
 }
 
 fn first_of(trial: &Trial) -> Option<Limit> {
-    Limit::of("the processors", trial.machine.busy_share, BUSY_SHARE, [", of which ", " were busy"])
+    Limit::of("CPUs", trial.machine.busy_share, BUSY_SHARE, [", ", " busy"])
         .or_else(|| {
-            let says = [
-                ", whose sessions used ",
-                " of a core together, with all that this program does beside the load",
-            ];
+            let says = [", its sessions used ", " of a CPU, including other work of prony"];
             Limit::beyond_one("SQLite", sqlite_cores(trial), BUSY_SHARE, says)
         })
         .or_else(|| device(trial))
@@ -342,8 +333,8 @@ pub(crate) fn of_server(trials: &[&Trial]) -> Option<String> {
     let trial = trials.iter().find(|trial| trial.budget.is_some() || !trial.started_servers.is_empty())?;
     let found = of(trial);
     Some(found.first().map_or_else(
-        || "what limited it is not known".to_owned(),
-        |limit| format!("perhaps limited by {}", limit.who),
+        || "bottleneck unknown".to_owned(),
+        |limit| format!("possible bottleneck: {}", limit.who),
     ))
 }
 
@@ -365,13 +356,11 @@ pub(crate) fn brief<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<Strin
         format!("{} ({trials})", limit.who)
     };
     let parts: Vec<String> = groups.iter().take(TOLD).enumerate().map(one).collect();
-    let word = if rises(&trials, &groups.first()?.0) { "likely" } else { "perhaps" };
-    let known: usize = trials.iter().filter(|trial| !of(trial).is_empty()).count();
-    let rest = if known < trials.len() { "; of others not known" } else { "" };
-    (trials.len() > 1).then(|| format!("{word} {}{rest}", parts.join(", ")))
+    let word = if rises(&trials, &groups.first()?.0) { "likely:" } else { "possible:" };
+    (trials.len() > 1).then(|| format!("{word} {}", parts.join(", ")))
 }
 
-/// `perhaps the device vda, busy 93 % to 100 % of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
+/// `perhaps the device vda, busy 93% to 100% of the time in 7 of 10 trials; …`; none where nothing is known of any trial.
 ///
 /// What sessions waited for is *likely*; what was merely busy is *perhaps*. Only a study that gives more of it and shows the gain confirms it: [`confirmations`].
 pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String> {
@@ -409,11 +398,11 @@ pub(crate) fn told<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<String
     // Of several trials it would be that of one.
     let evidence = |limit| evidence(limit).filter(|_| trials.len() == 1).unwrap_or_default();
     let parts: Vec<String> = groups.iter().take(TOLD).map(|group| one(group) + &evidence(&group.0)).collect();
-    let rest = if known < trials.len() { "; of the others it is not known" } else { "" };
+    let rest = if known < trials.len() { "; unknown in the others" } else { "" };
     let is_likely = groups.first().is_some_and(|(first, _)| first.is_of_sessions);
-    let word = if is_likely { "likely" } else { "perhaps" };
+    let word = if is_likely { "likely:" } else { "possible:" };
     let is_rising = groups.first().is_some_and(|(first, _)| rises(&trials, first));
-    let rest = if is_rising { format!(", more of it at each higher load{rest}") } else { rest.to_owned() };
+    let rest = if is_rising { format!(", growing with the load{rest}") } else { rest.to_owned() };
     (known > 0).then(|| format!("{word} {}{rest}", parts.join("; ")))
 }
 
@@ -445,9 +434,12 @@ mod tests {
     fn a_limit_is_told_with_the_figure_that_says_so() {
         let read = || Made::read("R");
         check(vec![read().trial(1)], None);
-        check(vec![on_device(read().trial(1), 0.97)], Some("perhaps the device vda, busy 97 % of the time"));
+        check(vec![on_device(read().trial(1), 0.97)], Some("possible: the device vda, busy 97% of the time"));
         check(vec![on_device(read().trial(1), 0.89)], None);
-        check(vec![read().others(0.9).trial(1)], Some("perhaps other work, which took 52 % of all cores"));
+        check(
+            vec![read().others(0.9).trial(1)],
+            Some("possible: background CPU load, which took 52% of all CPUs"),
+        );
         // What the kernel does in interrupts is nobody's other work: those of a disk that is loaded are the load's.
         let mut interrupted = read().others(0.9).trial(1);
         let machines = interrupted.resources.iter_mut().filter_map(|read| read.machine.as_mut());
@@ -455,7 +447,7 @@ mod tests {
         check(vec![interrupted], None);
         check(
             vec![read().steal(0.07).trial(1)],
-            Some("perhaps the hypervisor, which gave 7.0 % of the CPU time to others"),
+            Some("possible: the hypervisor, which gave 7.0% of the CPU time to other guests"),
         );
     }
 
@@ -470,8 +462,7 @@ mod tests {
         let cores = of(0.9).trials[0].beside.resources[0].machine.as_ref().unwrap().cpu_busy_share.len();
         let said = told(1.9 / cores as f64);
         assert!(
-            said.contains("SQLite, whose sessions used 1")
-                && said.contains("of a core together, with all that"),
+            said.contains("SQLite, its sessions used 1") && said.contains("of a CPU, including other work"),
             "{said}"
         );
         assert!(!said.contains("writer") && !told(0.5 / cores as f64).contains("SQLite"), "{said}");
@@ -480,7 +471,7 @@ mod tests {
     #[test]
     fn all_trials_are_not_counted_twice() {
         let busy = |number: u32| on_device(Made::read(&format!("T{number}")).trial(number), 0.97);
-        check(vec![busy(1), busy(2)], Some("perhaps the device vda, busy 97 % of the time in all 2 trials"));
+        check(vec![busy(1), busy(2)], Some("possible: the device vda, busy 97% of the time in all 2 trials"));
     }
 
     #[test]
@@ -490,7 +481,8 @@ mod tests {
             on_device(Made::read("B").trial(2), 1.0),
             Made::read("C").trial(3),
         ];
-        let told = "perhaps the device vda, busy 97 % to 100 % of the time in 2 of 3 trials; of the others it is not known";
+        let told =
+            "possible: the device vda, busy 97% to 100% of the time in 2 of 3 trials; unknown in the others";
         check(trials, Some(told));
     }
 
@@ -507,7 +499,7 @@ mod tests {
         assert_eq!(of(vec![read("A", 1), read("B", 2)]), None, "nothing is known");
         assert_eq!(
             of(vec![busy("A", 1), busy("B", 2), others, read("D", 4)]).as_deref(),
-            Some("perhaps the device vda (2 of 4 trials), other work (1); of others not known")
+            Some("possible: the device vda (2 of 4 trials), background CPU load (1)")
         );
     }
 }

@@ -41,6 +41,14 @@ impl Markdown {
         self.piece(&format!("**{label}** {}\n\n", ended(sentence)));
     }
 
+    /// Sentences that have their full stops.
+    pub(crate) fn closed_list(&mut self, sentences: &[String]) {
+        for sentence in sentences {
+            self.piece(&format!("- {}\n", begun(&escaped(sentence))));
+        }
+        self.text.push('\n');
+    }
+
     /// A paragraph.
     pub(crate) fn paragraph(&mut self, sentence: &str) {
         self.piece(&format!("{}\n\n", begun(&ended(sentence))));
@@ -103,7 +111,7 @@ impl Markdown {
         }
         self.text.push('\n');
         if more > 0 {
-            self.text.push_str(&format!("{more} more rows are left out, for a comment holds no more.\n\n"));
+            self.text.push_str(&format!("{more} more rows are omitted: a comment has a maximum length.\n\n"));
             self.room = 0;
         }
     }
@@ -157,7 +165,7 @@ impl Markdown {
     pub(crate) fn finish(mut self) -> String {
         if self.left_out > 0 {
             let pieces = crate::format::counted(self.left_out, "more part is", "more parts are");
-            self.text.push_str(&format!("{pieces} left out, for a comment holds no more.\n"));
+            self.text.push_str(&format!("{pieces} omitted: a comment has a maximum length.\n"));
         }
         self.text.trim_end().to_owned() + "\n"
     }

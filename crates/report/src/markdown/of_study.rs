@@ -6,41 +6,43 @@ use crate::format;
 use crate::page::{machine, title};
 use crate::report::Report;
 use crate::section::{self, Block, Place, Section};
-use crate::summary::Summary;
+use crate::summary::{Answer, Summary};
 use crate::verdict::Level;
 
 /// Answers that are told; the rest is folded.
 const ANSWERS_MOST: usize = 8;
 
 impl Report {
-    /// The run as GitHub's Markdown for a comment on a change: answers, trust, thresholds, and what each level gains or what was
-    /// measured. `spelled` gives a sentence with its commands as they are typed.
+    /// The run as GitHub's Markdown for a comment on a change: results, reliability, thresholds, and gains or figures. `spelled` gives
+    /// a sentence with its commands as they are typed.
     #[must_use]
     pub fn markdown(&self, spelled: impl Fn(&str) -> String) -> String {
         let summary = Summary::of(self);
         let mut markdown = Markdown::under(&title::of(self).whole());
         let called = [self.labels.in_words(), self.quick_words()];
         called.iter().flatten().for_each(|words| markdown.paragraph(words));
-        let (told, more) = summary.foremost(ANSWERS_MOST);
-        markdown.list(told);
+        let (printed, more) = summary.foremost(ANSWERS_MOST);
+        let sentences =
+            |answers: &[Answer]| answers.iter().map(|answer| spelled(&answer.sentence())).collect::<Vec<_>>();
+        markdown.list(&sentences(printed));
         if !more.is_empty() {
-            let counted = format::counted(more.len(), "more finding", "more findings");
-            markdown.folded(&counted, |inside| inside.list(more));
+            let counted = format::counted(more.len(), "more result", "more results");
+            markdown.folded(&counted, |inside| inside.list(&sentences(more)));
         }
-        markdown.labelled("Trust:", &summary.trust_words());
-        markdown.labelled("Limited by:", &summary.limit);
+        markdown.labelled("Reliability:", &summary.reliability_words());
+        markdown.labelled("Bottleneck:", &summary.bottleneck);
         if let Some(next) = &summary.next {
             markdown.labelled("Next:", &spelled(next));
         }
         markdown.blocks(&tables(self));
         let of = |level: Level| {
             let all = self.verdicts.iter().filter(move |verdict| verdict.level == level);
-            all.map(|verdict| spelled(&verdict.sentence)).collect::<Vec<String>>()
+            all.map(|verdict| spelled(&verdict.with_id())).collect::<Vec<String>>()
         };
         let warnings = of(Level::Warning);
         if !warnings.is_empty() {
             let counted = format::counted(warnings.len(), "warning", "warnings");
-            markdown.folded(&counted, |inside| inside.list(&warnings));
+            markdown.folded(&counted, |inside| inside.closed_list(&warnings));
         }
         markdown.small(&origin(self));
         markdown.finish()

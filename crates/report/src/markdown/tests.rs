@@ -35,8 +35,8 @@ fn what_a_comment_cannot_hold_is_left_out_and_counted() {
     let text = markdown.finish();
     assert!(text.chars().count() < 65_536 && text.chars().count() > CHARACTERS_MOST - 100);
     let rows = text.lines().filter(|line| line.starts_with("| a cell")).count();
-    assert!(text.contains(&format!("{} more rows are left out", 10_000 - rows)), "{}", &text[59_000..]);
-    assert!(text.ends_with("2 more parts are left out, for a comment holds no more.\n"));
+    assert!(text.contains(&format!("{} more rows are omitted", 10_000 - rows)), "{}", &text[59_000..]);
+    assert!(text.ends_with("2 more parts are omitted: a comment has a maximum length.\n"));
 }
 
 /// Texts, of each cell of a table by itself, and the HTML between them; anything else is a format that nobody meant.

@@ -108,7 +108,7 @@ fn server_cpu(trial: &Trial) -> Option<Chart> {
 }
 
 fn per_cent(value: f64) -> String {
-    format!("{} %", if value.fract() == 0.0 { plain(value) } else { figure(value) })
+    format!("{}%", if value.fract() == 0.0 { plain(value) } else { figure(value) })
 }
 
 /// Clients that were driving, where their number was to hold the server at its share.

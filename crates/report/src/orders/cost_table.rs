@@ -44,7 +44,7 @@ fn systems(cost: &Cost) -> Option<Table> {
         words("figures", "whether they were measured here or published by others", 0),
         column("price", "of the whole system", 0),
         column("orders/min", "of all databases, rolled back ones included", 0),
-        column("cost of an order/min", "price over the orders a minute, with the 95 % interval of these", 0),
+        column("cost of an order/min", "price over the orders a minute, with the 95% interval of these", 0),
     ];
     let row = |row: &CostRow| {
         let unit = row.currency.as_deref().unwrap_or_default();
@@ -75,9 +75,9 @@ fn price_steps(cost: &Cost) -> Option<Table> {
         Column::number(format!("cost of an order/min, {unit}")),
     ];
     let change = |share: f64| match share {
-        share if share > 0.0 => format!("+{} %", plain(share * 100.0)),
-        share if share < 0.0 => format!("−{} %", plain(-share * 100.0)),
-        _ => "0 %".to_owned(),
+        share if share > 0.0 => format!("+{}%", plain(share * 100.0)),
+        share if share < 0.0 => format!("−{}%", plain(-share * 100.0)),
+        _ => "0%".to_owned(),
     };
     let rows: Vec<Row> = cost
         .price_steps

@@ -49,22 +49,19 @@ fn subject(trial: &Trial, target: &OrdersTarget) -> String {
     }
 }
 
-fn verdict(level: Level, rule: &str, trial: &Trial, sentence: String) -> Verdict {
-    Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) }
+fn verdict(level: Level, rule: &str, (trial, target): (&Trial, &OrdersTarget), fact: String) -> Verdict {
+    Verdict::new(level, rule, fact).about(subject(trial, target)).of_trials(vec![trial.number])
 }
 
 /// Nothing is worse than an order that was acknowledged and is gone. The store cannot tell a loss from a delete by others.
 fn lost(trial: &Trial) -> Vec<Verdict> {
     let lost = |(target, found): (&OrdersTarget, &Reconciliation)| {
         let lost = found.acknowledged_lost.filter(|&lost| lost > 0)?;
-        let sentence = format!(
-            "{}: {} of {} acknowledged orders are not in the database: it lost them, or another program deleted them",
-            subject(trial, target),
-            grouped(lost),
-            grouped(found.acknowledged)
-        );
-        let verdict = verdict(Level::Failure, "orders_lost", trial, sentence);
-        Some(verdict.with_remedy("repeat it while nothing else writes to the store"))
+        let sentence =
+            format!("{} of {} acknowledged orders are missing", grouped(lost), grouped(found.acknowledged));
+        let verdict = verdict(Level::Failure, "orders_lost", (trial, target), sentence);
+        let verdict = verdict.with_effect("the database lost them, or another program deleted them");
+        Some(verdict.with_action("repeat it while no other program writes to the store"))
     };
     reconciled(trial).filter_map(lost).collect()
 }
@@ -74,12 +71,9 @@ fn differ(trial: &Trial) -> Vec<Verdict> {
     let differ = |(target, found): (&OrdersTarget, &Reconciliation)| {
         let lost = usize::from(found.acknowledged_lost.is_some_and(|lost| lost > 0));
         let others = found.mismatches.get(lost..).filter(|others| !others.is_empty())?;
-        let sentence = format!(
-            "{}: {}; something was written twice or by halves, or others write to the store",
-            subject(trial, target),
-            others.join("; ")
-        );
-        Some(verdict(Level::Failure, "orders_differ", trial, sentence))
+        let sentence = others.join(". ");
+        let verdict = verdict(Level::Failure, "orders_differ", (trial, target), sentence);
+        Some(verdict.with_effect("writes were doubled or torn, or other programs write to the store"))
     };
     reconciled(trial).filter_map(differ).collect()
 }
@@ -87,10 +81,12 @@ fn differ(trial: &Trial) -> Vec<Verdict> {
 fn unknown(trials: &[Trial]) -> Option<Verdict> {
     let unknown =
         |trial: &Trial| reconciled(trial).any(|(_, found)| found.holds.is_none() && found.purchases > 0);
-    Doubt::plain(Level::Warning, "orders_unknown", trials, unknown).verdict(whole, |_| {
-        "a database could not be asked for its orders in the end, so whether it holds what it acknowledged is not known"
-            .to_owned()
-    }).map(|verdict| verdict.with_remedy("count them when it answers again"))
+    Doubt::plain(Level::Warning, "orders_unknown", trials, unknown)
+        .verdict(whole, |_| {
+            "the database did not answer at the end, so it is unknown whether it has all acknowledged orders"
+                .to_owned()
+        })
+        .map(|verdict| verdict.with_action("count them when the database answers again"))
 }
 
 /// A client that stops takes its load with it.
@@ -99,15 +95,15 @@ fn stopped(trial: &Trial) -> Vec<Verdict> {
         let first = target.stopped.first()?;
         let all = target.clients_per_min.len().max(target.stopped.len());
         let sentence = format!(
-            "{}: {} stopped before the end ({}); the figures are those of a smaller load",
-            subject(trial, target),
+            "{} stopped before the end ({})",
             match (target.stopped.len(), all) {
                 (1, 1) => "the only client".to_owned(),
                 (stopped, of) => format!("{stopped} of {of} clients"),
             },
             first.trim_end_matches('.')
         );
-        Some(verdict(Level::Warning, "clients_stopped", trial, sentence))
+        let verdict = verdict(Level::Warning, "clients_stopped", (trial, target), sentence);
+        Some(verdict.with_effect("the figures are those of a smaller load"))
     };
     targets(trial).filter_map(stopped).collect()
 }
@@ -120,17 +116,16 @@ fn outages(trial: &Trial) -> Vec<Verdict> {
             Some((found, lost)) => {
                 format!("{} of {} acknowledged orders were lost", grouped(lost), grouped(found.acknowledged))
             }
-            None => "how many acknowledged orders were lost is not known".to_owned(),
+            None => "the number of lost orders is unknown".to_owned(),
         };
         let unanswered = target.reconciliation.as_ref().map_or(0, |found| found.unanswered);
         let sentence = format!(
-            "{}: the database could not be used{} ({}); {} purchases had no answer, {lost}",
-            subject(trial, target),
+            "the database was unavailable{} ({}), {} purchases had no answer, {lost}",
             length_of(&target.outages),
             first.error,
             grouped(unanswered)
         );
-        Some(verdict(Level::Warning, "outage", trial, sentence))
+        Some(verdict(Level::Warning, "outage", (trial, target), sentence))
     };
     targets(trial).filter_map(outage).collect()
 }
@@ -147,13 +142,18 @@ fn targets_differ(trials: &[Trial]) -> Option<Verdict> {
         let by_chance = 4.0 / 3.0 * orders.target_variability_by_chance.unwrap_or(0.0);
         orders.target_variability.filter(|&share| share > VARIABILITY_MAX.max(by_chance))
     };
-    Doubt::with_figure(Level::Warning, "targets_differ", trials, differ).verdict(format::per_cent, |share| {
-        format!(
-            "targets differ by {share} in their orders a minute (of the fastest one, more than {} and than chance makes): they do not share the \
-             machine evenly",
-            format::per_cent(VARIABILITY_MAX)
-        )
-    }).map(|verdict| verdict.with_remedy("look at each of them, and do not take the mean for any"))
+    Doubt::with_figure(Level::Warning, "targets_differ", trials, differ)
+        .verdict(format::per_cent, |share| {
+            format!(
+                "targets differ by {share} in orders per minute (of the fastest, limit {})",
+                format::per_cent(VARIABILITY_MAX)
+            )
+        })
+        .map(|verdict| {
+            verdict
+                .with_effect("they do not share the machine evenly")
+                .with_action("look at each target, not at the mean")
+        })
 }
 
 fn rollbacks(trials: &[Trial]) -> Option<Verdict> {
@@ -164,8 +164,7 @@ fn rollbacks(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Note, "rollbacks", trials, unusual).verdict(format::per_cent, |share| {
         format!(
-            "{share} of the orders were rolled back for want of stock, and a store of 10 MB settles at {}; a fresh store, \
-             another size or another number of items an order has another share",
+            "{share} of the orders were rolled back for lack of stock, and a store of 10 MB settles at {}. A fresh store, another size, or another number of items per order changes the share",
             format::per_cent(ROLLBACK_SHARE_SETTLED)
         )
     })

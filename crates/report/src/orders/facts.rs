@@ -76,7 +76,7 @@ fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {
         ("loop", format::pacing(setup.pacing)),
         ("clients of each target", grouped(setup.n_threads.into())),
         ("clients that begin each second", plain(setup.ramp_rate_per_s)),
-        ("orders of new customers", format!("{} %", plain(setup.pct_newcustomers))),
+        ("orders of new customers", format!("{}%", plain(setup.pct_newcustomers))),
         ("browses of an order, mean", setup.n_searches.to_string()),
         ("products of a browse, mean", setup.search_batch_size.to_string()),
         ("products of a cart, mean", setup.n_line_items.to_string()),

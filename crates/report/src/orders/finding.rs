@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::trial::Trial;
 use crate::verdict::doubt::Doubt;
 use crate::verdict::rate::{Held, held, interval, tail};
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 use record::Workload;
 
 /// Rule of what a configuration gave.
@@ -24,18 +24,13 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts
 }
 
-/// `orders: 12,340 orders/min (12,100–12,500), p95 41.0 ms, p99 60.0 ms, 2.3 % rolled back: 12,060 orders/min committed`.
+/// `orders: 12,340 orders/min (12,100–12,500), p95 41.0 ms, p99 60.0 ms, 2.3% rolled back: 12,060 orders/min committed`.
 fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let runs: Vec<&Orders> = configuration.measured_in(trials).filter_map(Trial::orders).collect();
     let figure = UNIT.text(figures.per_s?);
-    let measured = format!("{figure} {}", interval(configuration, UNIT.of(1.0)));
-    let (head, figure) = match held(configuration, trials) {
-        None => (measured, Some(figure)),
-        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(figure)),
-        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
-    };
-    let mut parts = vec![format!("{}: {head}", configuration.name)];
+    let held = held(configuration, trials);
+    let mut parts = vec![format!(" {}", interval(configuration, UNIT.of(1.0)))];
     parts
         .extend(configuration.offered_per_s().map(|rate| format!("{} offered", self::figure(UNIT.of(rate)))));
     if let (Some(p95), Some(_)) = (figures.latency.p95_us, figures.latency.p99_us) {
@@ -46,14 +41,11 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
-    Some(Verdict {
-        figure,
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, ORDER_RATE, parts.join(", "))
-    })
+    let verdict = Verdict::new(Level::Finding, ORDER_RATE, Held::fact(held, figure, &parts));
+    Some(verdict.about(&configuration.name).of_trials(configuration.trials.clone()))
 }
 
-/// `2.3 % rolled back: 12,060 orders/min committed`; repeats weigh by their orders.
+/// `2.3% rolled back: 12,060 orders/min committed`; repeats weigh by their orders.
 fn rolled_back(runs: &[&Orders]) -> Option<String> {
     let rollbacks: u64 = runs.iter().map(|run| run.rollbacks).sum();
     let orders: u64 = runs.iter().map(|run| run.orders).sum();
@@ -63,8 +55,8 @@ fn rolled_back(runs: &[&Orders]) -> Option<String> {
     Some(format!("{share} rolled back: {} orders/min committed", self::figure(committed)))
 }
 
-/// `orders: the CPU target of 70 % was reached: the server's control group used 69 % of 0.5 processors on average (65 %
-/// to 74 %) with 12.3 of 32 clients
+/// `orders: the CPU target of 70% was reached: the server's control group used 69% of 0.5 processors on average (65%
+/// to 74%) with 12.3 of 32 clients
 /// active`.
 fn cpu_target(trial: &Trial) -> Option<Verdict> {
     let target = trial.orders()?.cpu_target?;
@@ -74,7 +66,7 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
         .zip(max_share)
         .map(|(low, high)| format!(" ({} to {})", format::per_cent(low), format::per_cent(high)));
     let used = mean_share.map_or_else(
-        || "what was used of the CPU is not known".to_owned(),
+        || "the CPU use is unknown".to_owned(),
         |mean| {
             let range = range.unwrap_or_default();
             let whose = cpu::whose(target.read, target.several_servers);
@@ -85,26 +77,24 @@ fn cpu_target(trial: &Trial) -> Option<Verdict> {
     let active = active_clients_mean
         .map(|mean| format!(" with {} of {} clients active", self::figure(mean), format::grouped(clients)));
     let (level, how, remedy) = match target.reached {
-        Some(true) => (Level::Finding, "was reached", ""),
+        Some(true) => (Level::Finding, "reached", ""),
         Some(false) if active_clients_mean.is_some_and(|mean| mean > clients as f64 * 0.95) => {
-            (Level::Warning, "was not reached", "add clients, or shorten the time to think")
+            (Level::Warning, "not reached", "add clients, or shorten the think time")
         }
         Some(false) if active_clients_mean.is_some_and(|mean| mean < 1.05) => (
             Level::Warning,
-            "was not reached",
-            "one client was too many already: let clients think longer, and look for other programs",
+            "not reached",
+            "one client was already too many: increase the think time, and look for background load",
         ),
         Some(false) => {
-            (Level::Warning, "was not reached", "warm up longer, so that the number of clients settles")
+            (Level::Warning, "not reached", "increase the warm-up, so that the number of clients settles")
         }
-        None => (Level::Warning, "could not be judged", "run where the server is"),
+        None => (Level::Warning, "not judged", "run prony on the host of the server"),
     };
     let asked = format::per_cent(target_share);
-    let sentence =
-        format!("{}: the CPU target of {asked} {how}: {used}{}", trial.name, active.unwrap_or_default());
-    let verdict = Verdict::new(level, "cpu_target", sentence);
-    let verdict = if remedy.is_empty() { verdict } else { verdict.with_remedy(remedy) };
-    Some(Verdict { trials: vec![trial.number], ..verdict })
+    let fact = format!("CPU target of {asked} {how}: {used}{}", active.unwrap_or_default());
+    let verdict = Verdict::new(level, "cpu_target", fact).about(&trial.name).of_trials(vec![trial.number]);
+    Some(if remedy.is_empty() { verdict } else { verdict.with_action(remedy) })
 }
 
 /// Trials all of whose databases hold what they acknowledged.
@@ -116,17 +106,14 @@ fn reconciled(trials: &[Trial]) -> Option<Verdict> {
     let sum = format::grouped(trials.iter().filter_map(acknowledged).sum());
     let holds = |trial: &Trial| acknowledged(trial).is_some();
     Doubt::plain(Level::Finding, "reconciled", trials, holds).verdict(figure, |_| {
-        format!(
-            "new orders = purchases − rollbacks: holds; {sum} acknowledged orders are in the databases, and the sales are \
-             those of their lines"
-        )
+        format!("all {sum} acknowledged orders are in the databases, and their sales match their lines")
     })
 }
 
-/// `an order a minute costs 0.43 EUR: 10,500.00 EUR for 24,410 orders/min (C)`.
+/// `0.43 EUR per order/min: 10,500.00 EUR for 24,410 orders/min`.
 fn cost(cost: &Cost) -> Option<Verdict> {
     let ours = cost.systems.first()?;
-    let unit = ours.currency.as_deref().unwrap_or("in a currency that is not named");
+    let unit = ours.currency.as_deref().unwrap_or("(no currency given)");
     let figure = format!("{} {unit}", format::small_money(ours.cost_per_opm?));
     let ends: Vec<String> = [cost.price_steps.first()?, cost.price_steps.last()?]
         .iter()
@@ -135,17 +122,16 @@ fn cost(cost: &Cost) -> Option<Verdict> {
     let change = plain(cost.price_steps.last()?.change * 100.0);
     let not_apart = match cost.not_apart.as_slice() {
         [] => String::new(),
-        others => format!("; {} may give as many orders, their intervals overlap", format::listed(others)),
+        others => format!(". {} may be as fast (overlapping intervals)", format::listed(others)),
     };
-    let sentence = format!(
-        "{}: an order a minute costs {figure}{}: {} {unit} for {} orders/min ({} to {} if the price is {change} % lower or \
-         higher){not_apart}",
-        cost.configuration.as_deref()?,
+    let after = format!(
+        " per order/min{}: {} {unit} for {} orders/min. {}–{} with a price {change}% lower or higher{not_apart}",
         cost_table::interval(ours),
         format::money(ours.total),
         self::figure(ours.per_min),
         ends[0],
         ends[1]
     );
-    Some(Verdict { figure: Some(figure), ..Verdict::new(Level::Finding, "order_cost", sentence) })
+    let verdict = Verdict::new(Level::Finding, "order_cost", Fact::around("", figure, after));
+    Some(verdict.about(cost.configuration.as_deref()?))
 }

@@ -32,6 +32,7 @@ use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
+use crate::summary::Answer;
 use crate::trial::{Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -180,7 +181,7 @@ impl Shown for OfOrders {
         finding::all(report)
     }
 
-    fn answers(&self, report: &Report) -> Vec<String> {
+    fn answers(&self, report: &Report) -> Vec<Answer> {
         plain::answers(report)
     }
 

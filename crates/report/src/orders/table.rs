@@ -21,19 +21,19 @@ pub(crate) fn orders(report: &Report) -> Option<Table> {
     columns.extend([
         column("offered/min", "orders due a minute", 0),
         column("orders/min", "orders finished a minute, rolled back ones included", 0),
-        column("95 %", "interval of the orders a minute of this one run", 5),
+        column("95%", "interval of the orders a minute of this one run", 5),
         column("committed/min", "orders a minute that were not rolled back", 1),
         column("rolled back", "share of the orders that were rolled back for want of stock", 3),
         column("mean", "mean response time of an order, time to think left out", 2),
-        column("p95", "95 % of the orders were as fast", 1),
-        column("p99", "99 % of the orders were as fast", 0),
+        column("p95", "95% of the orders were as fast", 1),
+        column("p99", "99% of the orders were as fast", 0),
         column("max", "longest order", 4),
         column("retries", "operations tried again after a deadlock or a serialization failure", 4),
         column("errors", "orders that ended with an error", 2),
         words("state", "how it ended, unless complete", 0),
     ]);
     let table = Table::of("Order store", columns, trials.iter().map(|trial| row(trial, &keys)));
-    table.map(|table| table.without_empty_columns(&["state", "95 %", "offered/min"]))
+    table.map(|table| table.without_empty_columns(&["state", "95%", "offered/min"]))
 }
 
 /// All other tables of trials of order stores, in the order in which they are read.
@@ -93,11 +93,11 @@ fn order_repeats(report: &Report) -> Option<Table> {
     columns.extend(level_columns(&keys));
     columns.extend([
         column("orders/min", "orders finished a minute, rolled back ones included", 0),
-        column("95 %", "interval of the orders a minute: over the repeats, of a single one of that run", 2),
+        column("95%", "interval of the orders a minute: over the repeats, of a single one of that run", 2),
         column("best", "orders a minute of the best repeat", 1),
         column("mean", "mean response time of an order", 0),
-        column("p95", "95 % of the orders were as fast", 1),
-        column("p99", "99 % of the orders were as fast", 0),
+        column("p95", "95% of the orders were as fast", 1),
+        column("p99", "99% of the orders were as fast", 0),
         column("max", "longest order", 2),
         words("not complete", "trials that do not count, unless none does", 0),
     ]);
@@ -119,7 +119,7 @@ fn order_repeats(report: &Report) -> Option<Table> {
     };
     let rows = stores().filter_map(row).collect();
     let title = "Configurations: all repeats together".to_owned();
-    Some(Table { title, columns, rows }.without_empty_columns(&["95 %", "not complete"]))
+    Some(Table { title, columns, rows }.without_empty_columns(&["95%", "not complete"]))
 }
 
 /// Trials with figures of an order store.
@@ -136,8 +136,8 @@ fn operations(report: &Report) -> Option<Table> {
         column("errors", "ended with an error", 2),
         column("mean", "mean latency", 0),
         column("p50", "half were as fast", 2),
-        column("p95", "95 % were as fast", 1),
-        column("p99", "99 % were as fast", 0),
+        column("p95", "95% were as fast", 1),
+        column("p99", "99% were as fast", 0),
         column("max", "longest", 0),
     ];
     let operation = |trial: &Trial, index: usize, figures: &Figures| {

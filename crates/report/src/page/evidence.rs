@@ -38,7 +38,7 @@ fn without_charts(report: &Report) -> Markup {
     let rows = report.trials.iter().map(row).collect();
     let table = Table { title: "Every trial".to_owned(), columns, rows };
     html! {
-        p { "More than " (CHARTS_MOST) " trials have no charts of their own here; the samples and histograms of each are in the results directory." }
+        p { "A report of more than " (CHARTS_MOST) " trials has no chart for each trial. Samples and histograms of each trial are in the results directory." }
         details { summary { (format::counted(report.trials.len(), "trial", "trials")) } (parts::table(&table)) }
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn folded(report: &Report) -> Option<String> {
     let words = |inside| format!("{}, each with {inside}", format::counted(count, "trial", "trials"));
     match count {
         count if count > CHARTS_MOST => None,
-        count if count > LISTED_MOST => Some(words("its charts and how it was measured")),
+        count if count > LISTED_MOST => Some(words("charts and method")),
         _ => None,
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn trials(report: &Report) -> Markup {
         }
         @if !skipped.is_empty() {
             details.trial {
-                summary { (format::counted(skipped.len(), "trial was left out", "trials were left out")) }
+                summary { (format::counted(skipped.len(), "skipped trial", "skipped trials")) }
                 ul { @for trial in skipped {
                     li { (trial.number) ". " (trial.name) @if let Some(reason) = &trial.reason { ": " (reason) } }
                 } }
@@ -142,7 +142,7 @@ fn facts(trial: &Trial) -> String {
         facts.push(format!("{steady} (fifths within {})", format::per_cent(fifths.range_share)));
     }
     if let Some(share) = trial.generator.busiest_share {
-        facts.push(format!("busiest load thread {} of a core", format::per_cent(share)));
+        facts.push(format!("busiest load thread used {} of a CPU", format::per_cent(share)));
     }
     if let Some(depth) = trial.machine.device_queue_depth {
         facts.push(format!("device queue {}", format::figure(depth)));

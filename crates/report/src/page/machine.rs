@@ -59,7 +59,7 @@ fn machine(environment: &Environment) -> Vec<(String, String)> {
         fact("hypervisor", cpu.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned())),
         fact("frequency governor", read(&cpu.governor, Clone::clone)),
         fact("memory", format::bytes(environment.memory.total_bytes)),
-        fact("memory available at the start", format::bytes(environment.memory.available_bytes)),
+        fact("available memory at the start", format::bytes(environment.memory.available_bytes)),
         fact("taken", parts::instant(&environment.taken)),
         fact("measured by", format!("prony {}", environment.tool_version)),
     ]
@@ -69,13 +69,13 @@ fn kernel(tuning: &Tuning) -> Vec<(String, String)> {
     let number = |reading: &Reading<u64>| read(reading, |number| format::grouped(*number));
     vec![
         fact("transparent huge pages", read(&tuning.transparent_huge_pages, Clone::clone)),
-        fact("huge pages set apart", number(&tuning.huge_pages)),
+        fact("reserved huge pages", number(&tuning.huge_pages)),
         fact("swappiness", number(&tuning.swappiness)),
         fact("swap", read(&tuning.swap_bytes, |bytes| format::bytes(*bytes))),
         fact("overcommit", number(&tuning.overcommit)),
         fact("nodes of memory", number(&tuning.numa_nodes)),
         fact("clock", read(&tuning.clock_source, Clone::clone)),
-        fact("stolen since the machine began", read(&tuning.steal_share, |share| format::per_cent(*share))),
+        fact("steal time since boot", read(&tuning.steal_share, |share| format::per_cent(*share))),
     ]
 }
 
@@ -86,7 +86,7 @@ fn mount(mount: &MountPoint) -> Vec<(String, String)> {
         fact("source", &mount.source),
         fact("options", &mount.options),
         fact("block size", format::bytes(mount.block_bytes)),
-        fact("free at the start", format::bytes(mount.free_bytes)),
+        fact("free space at the start", format::bytes(mount.free_bytes)),
     ]
 }
 
@@ -103,7 +103,7 @@ fn device(device: &Device) -> Vec<(String, String)> {
         fact("capacity", read(&device.capacity_bytes, bytes)),
         fact("interface", read(&device.interface, Clone::clone)),
         fact(
-            "interface carries at most",
+            "interface maximum",
             read(&device.interface_bytes_per_s, |bytes| {
                 format!("{} MB/s in one direction", format::figure(*bytes as f64 / 1e6))
             }),

@@ -1,4 +1,4 @@
-//! How the figures came to be, for who wants to check them. Says only what holds for this study.
+//! How prony computes the figures, for readers who check them. It describes only methods that this study uses.
 
 use maud::{Markup, html};
 
@@ -8,16 +8,16 @@ use crate::principles;
 use crate::report::Report;
 use crate::workloads;
 
-/// What the method holds.
-pub(crate) const INSIDE: &str = "how figures, intervals and percentiles were computed, what is called steady, and which principles this run keeps";
+/// The contents of the section.
+pub(crate) const INSIDE: &str = "how prony computes figures, intervals and percentiles, its rule for steadiness, and the principles that this run keeps";
 
-/// How the budget of time came to be.
-const BUDGET: &str = "What sessions do was asked of their server about ten times a second, over a session that is no part of the load. \
-    Counts over all looks of the measured window are mean numbers of sessions, and divided by the rate the time of an operation \
-    (Little's law). A session without a statement is the client's if it had one a tenth of a second ago and clients have no time \
-    to think; else it is left out. What a server only calls work is the server's CPU up to what its processes used; more than that \
-    waited for a CPU where 80 % of all cores were busy, or for reads where the server counts them and the device tells their \
-    time, and is otherwise not known. MariaDB and MySQL count sessions that wait for a row; in their states these are at work.";
+/// How the time budget of sessions is computed.
+const BUDGET: &str = "prony asks the server about ten times per second what its sessions do, over a session outside of the load. \
+    The counts of the measured window are mean numbers of sessions. Divided by the rate, they are the time per operation \
+    (Little's law). An idle session counts as the client's if it ran a statement a tenth of a second ago and clients have no \
+    think time. Otherwise prony skips it. Work that the server does not explain is CPU time, up to the CPU time of the server's processes. \
+    The rest is a wait for a CPU if 80% of all CPUs were busy. It is a wait for reads if the server counts reads and the device \
+    reports their latency. Otherwise it is unknown. MariaDB and MySQL count sessions that wait for a row; their states show these sessions as working.";
 
 pub(crate) fn method(report: &Report) -> Markup {
     html! { div.prose {
@@ -33,18 +33,18 @@ pub(crate) fn method(report: &Report) -> Markup {
     } }
 }
 
-/// What holds for all studies.
+/// The methods of all studies.
 fn both(report: &Report) -> Markup {
     html! {
-        p { "Latencies are kept in HDR histograms of three significant digits from 1 ns to one hour. Histograms are merged, over threads and over repeats, so that a percentile of a trial or of a configuration is never an average; it is printed only where at least ten operations lie beyond it." }
+        p { "prony stores latencies in HDR histograms with three significant digits, from 1 ns to one hour. It merges histograms over threads and repeats. A percentile of a trial or of a configuration is therefore never an average. It is printed only if at least ten operations are beyond it." }
         @if report.comparison.as_ref().is_some_and(|compared| compared.blocks.len() > 1) {
-            p { "A comparison needs one value a block: a percentile of a combination is there the mean of its blocks' percentiles, in tables, charts and thresholds. It is not the percentile of all their operations together." }
+            p { "A comparison needs one value per block. In tables, charts and thresholds, the percentile of a combination is the mean of the percentiles of its blocks. It is not the percentile of all operations together." }
         }
-        p { "The interval of a single trial is the 95 % interval of the mean of its per-second rates, and the wider of two: that of an autoregression of first order, with the correlation freed of its bias and at least that of all trials of the workload together, and that of the slowest waves in the seconds (equal-weighted cosines; Lazarus, Lewis, Stock and Watson 2018). It covers this trial, not the next one: repeats cover that. Of trials under 30 s it holds in about 9 of 10, and in about 8 of 10 if seconds strongly resemble each other; a note says so. No interval knows of a stall that the trial did not see. Fewer than eight seconds have none." }
-        p { "The interval of a percentile of a single trial is Woodruff's: that of the share of operations beyond it, by the order of the operations. Seconds are clusters of operations; by how much their shares scatter and resemble each other shortens the number of operations (Korn and Graubard), of which the interval is that of Clopper and Pearson. It speaks of this run as well, and of a burst that the run did not see it knows nothing." }
-        p { "Steadiness is the rule of SNIA's Performance Test Specification, on five equal parts of the window: max − min within 20 % of the mean, the fitted line within 10 %. In flight is the rate times the mean service time (Little's law)." }
+        p { "The interval of a single trial is the 95% confidence interval of its mean per-second throughput. It is the wider of two intervals. The first is that of a first-order autoregression, with a bias-corrected correlation that is at least the pooled one of all trials of the workload. The second is that of the slowest waves in the seconds (equal-weighted cosines; Lazarus, Lewis, Stock and Watson 2018). The interval covers this trial only. Repeats show how trials differ. For trials under 30 s its coverage is about 9 of 10, and about 8 of 10 if seconds are strongly correlated. A note says so. No interval covers a stall that the trial did not see. Trials of fewer than eight seconds have no interval." }
+        p { "The interval of a percentile of a single trial is Woodruff's: the interval of the share of operations beyond the percentile, read back from the sorted operations. Seconds are clusters of operations. Their scatter and correlation reduce the effective number of operations (Korn and Graubard). The interval of the share is that of Clopper and Pearson. It covers this trial only, and no burst that the trial did not see." }
+        p { "Steadiness follows SNIA's Performance Test Specification, on five equal parts of the window. Maximum minus minimum is within 20% of the mean, and the fitted line changes by at most 10%. The number in flight is throughput times mean service time (Little's law)." }
         @if report.trials.iter().any(|trial| trial.budget.is_some()) { p { (BUDGET) } }
-        p { "Counts of independent events scatter by chance: orders, I/Os of Poisson arrivals, and commits, each of which carries all rows of a flush. What is no more than that raises no doubt. A drift is the least-squares line through the seconds, told from 5 % over the run where chance makes it in fewer than one of 100 runs (Santer et al. 2000). The longest time without an answer is what neighbouring seconds lack together, where an operation waited as long." }
+        p { "Counts of independent events scatter by chance: orders, I/Os with Poisson arrivals, and commits of whole batches. Scatter within chance raises no warning. A drift is the least-squares line through the seconds. It is reported from 5% over the trial, if chance explains it in fewer than one of 100 trials (Santer et al. 2000). The longest time without an answer is the time that neighbouring seconds lack together, if an operation waited as long." }
         @if comparison::along_numbers(report) { p { (comparison::KNEE) } }
     }
 }

@@ -25,6 +25,9 @@ use record::Workload;
 
 const STYLE: &str = include_str!("style.css");
 
+/// What the folded rules are.
+const RULES_INSIDE: &str = "what each warning means, how it is computed, and what to do";
+
 /// Answers that stand under the title; the rest is below.
 const ANSWERS_MOST: usize = 5;
 
@@ -36,8 +39,8 @@ impl Report {
         let body = html! {
             (header(self, &sections))
             main { @for section in &sections { (section.markup()) } }
-            p.paper.meta { "The figures of each chart and the seconds of each trial are not on paper: they stand in the file." }
-            footer { "Made by prony " (self.tool_version) " from the study's own files. All rates are per second; MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". A dash stands where a figure is unknown or too few operations support it." }
+            p.paper.meta { "The printed page omits the figures of each chart and the seconds of each trial. The file has them." }
+            footer { "Created by prony " (self.tool_version) " from the files of the run. All rates are per second. MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". A dash marks a figure that is unknown or that too few operations support." }
         };
         document(&title::of(self).whole(), &body)
     }
@@ -101,7 +104,8 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
 fn sections(report: &Report) -> Vec<Part> {
     let summary = Summary::of(report);
     let (told, _) = summary.foremost(ANSWERS_MOST);
-    let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list_but(&report.verdicts, told))];
+    let printed: Vec<usize> = told.iter().flat_map(|answer| answer.verdicts.clone()).collect();
+    let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list_but(&report.verdicts, &printed))];
     match &report.comparison {
         Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
         None => parts.extend(overview(report).map(|charts| Part::open("overview", "At a glance", charts))),
@@ -134,6 +138,9 @@ fn sections(report: &Report) -> Vec<Part> {
     let mut fold = |id, heading, inside, body| parts.push(Part::folded(id, heading, inside, body));
     fold("environment", "Environment", machine::inside(report), machine::environment(report));
     fold("settings", "Settings", settings::inside(report), settings::settings(report));
+    if let Some(rules) = verdicts::rules_of(&report.verdicts) {
+        fold("rules", "Rules of the warnings", RULES_INSIDE.to_owned(), rules);
+    }
     fold("method", "Method", method::INSIDE.to_owned(), method::method(report));
     fold("raw", "Raw numbers", raw::inside(report), raw::seconds(report));
     parts
@@ -153,7 +160,7 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
                 @if let Some(profile) = &report.profile { ", profile " (profile) }
                 ", " (format::counted(report.trials.len(), "trial", "trials"))
                 ", " (format::state(report.state))
-                @if invalid > 0 { ", " (invalid) " of them invalid" }
+                @if invalid > 0 { ", " (invalid) " invalid" }
             }
             p.meta { code { (format::command_line(&report.command)) } }
             nav aria-label="Sections" {
@@ -163,31 +170,37 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
     }
 }
 
-/// The answer in sentences that can be read aloud, how far to trust them, what limits them, and what to do next.
+/// The results, how far to trust them, the bottleneck, and the next step.
 fn summary(report: &Report) -> Markup {
     let summary = Summary::of(report);
     let warnings = verdicts::warnings(&report.verdicts);
-    let (told, more) = summary.foremost(ANSWERS_MOST);
-    let line = |label: &str, text: &str| html! { p { b { (label) } " " (verdicts::ended(text)) } };
+    let (printed, more) = summary.foremost(ANSWERS_MOST);
+    let line = |label: &str, text: &str| html! { dt { (label) } dd { (verdicts::ended(text)) } };
     html! {
-        div.summary {
-            @for answer in told { p.answer { (verdicts::ended(answer)) } }
-            @if !more.is_empty() {
-                p.answer { a href="#verdicts" { (format::counted(more.len(), "more finding", "more findings")) } "." }
+        dl.summary {
+            @for answer in printed {
+                dt.result { (answer.label) }
+                dd.result { (verdicts::ended(&answer.text)) }
             }
-            p class={ "trust " (summary.trust.word()) } {
-                b { "Trust" } " " (verdicts::ended(&summary.trust_words()))
+            @if !more.is_empty() {
+                dt.result {}
+                dd.result { a href="#verdicts" { (format::counted(more.len(), "more result", "more results")) } }
+            }
+            dt { "Reliability" }
+            dd class={ "reliability " (summary.reliability.word()) } {
+                (verdicts::ended(&summary.reliability_words()))
                 @if warnings > 0 {
                     " " a href={ "#" (verdicts::WARNINGS) } {
                         (format::counted(warnings, "warning in full", "warnings in full"))
                     }
                 }
             }
-            (line("Limited by", &summary.limit))
+            (line("Bottleneck", &summary.bottleneck))
             @if let Some(settings) = &summary.settings {
-                p { b { "Settings" } " " a href="#inspection" { (verdicts::ended(settings)) } }
+                dt { "Settings" }
+                dd { a href="#inspection" { (verdicts::ended(settings)) } }
             }
-            @if let Some(next) = &summary.next_in_words() { (line("Next", next)) }
+            @if let Some(next) = &summary.next_in_words() { (line("Next", &format::capital(next))) }
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn inside(report: &Report) -> String {
 
 pub(crate) fn seconds(report: &Report) -> Markup {
     html! {
-        p { "Every second of every trial, with its histograms, stands in the results directory: " code { "samples.ndjson" } " and " code { "latency.hlog" } " of each trial." }
+        p { "The results directory has every second of every trial with its histograms: " code { "samples.ndjson" } " and " code { "latency.hlog" } "." }
         @let shown = report.trials.len() <= super::evidence::CHARTS_MOST;
         @for trial in report.trials.iter().filter(|trial| shown && !trial.samples.is_empty()) {
             details {
@@ -52,7 +52,7 @@ fn table(trial: &Trial) -> Table {
     });
     let rows = rows.collect();
     let reduced = phases.iter().any(|samples| samples.len() > ROWS);
-    let title = if reduced { "Lowest and highest of several seconds each" } else { "By second" };
+    let title = if reduced { "Lowest and highest value of groups of seconds" } else { "By second" };
     Table { title: format!("{}: {}", trial.name, title.to_lowercase()), columns, rows }
 }
 

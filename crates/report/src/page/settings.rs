@@ -19,10 +19,10 @@ pub(crate) fn settings(report: &Report) -> Markup {
     ];
     study.extend(report.comparison.iter().flat_map(|compared| {
         let order = match compared.order {
-            Order::Blocks => "each block in an order of its own that the seed decides",
-            Order::Abba => "ABBA: as given, and in every second block the other way round",
-            Order::Given => "each block in the order given",
-            Order::Repeats => "all repeats of a combination after each other",
+            Order::Blocks => "random within each block, from the seed",
+            Order::Abba => "ABBA: as given, reversed in every second block",
+            Order::Given => "as given, in each block",
+            Order::Repeats => "all repeats of a combination in sequence",
         };
         [("blocks".to_owned(), compared.blocks.len().to_string()), ("order".to_owned(), order.to_owned())]
     }));
@@ -52,7 +52,7 @@ pub(crate) fn settings(report: &Report) -> Markup {
 /// What the settings hold, for who has not unfolded them.
 pub(crate) fn inside(report: &Report) -> String {
     let input = if report.study_toml.trim().is_empty() { "" } else { ", the exact input" };
-    format!("command and seed, what was asked, what was really set up{input}")
+    format!("command, seed, requested and actual settings{input}")
 }
 
 /// The order in which the trials ran, by their start, as numbers.

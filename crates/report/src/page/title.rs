@@ -27,6 +27,13 @@ impl Title {
 }
 
 pub(crate) fn of(report: &Report) -> Title {
+    let day = report.started.get(..10).map(str::to_owned);
+    let on = place(report).into_iter().chain(day).collect::<Vec<String>>().join(", ");
+    Title { what: report.title.clone(), on }
+}
+
+/// What was measured and where: `/data, SQLite 3.53.2 on db7 (nvme0n1)`; none where the record has neither.
+pub(crate) fn place(report: &Report) -> Option<String> {
     let host = report.environment.as_ref().map(|environment| {
         let devices = devices(report);
         if devices.is_empty() {
@@ -36,13 +43,10 @@ pub(crate) fn of(report: &Report) -> Title {
         }
     });
     let targets = Some(targets(report)).filter(|targets| !targets.is_empty()).map(listed);
-    let place = match (targets, host) {
+    match (targets, host) {
         (Some(targets), Some(host)) => Some(format!("{targets} on {host}")),
         (targets, host) => targets.or(host),
-    };
-    let day = report.started.get(..10).map(str::to_owned);
-    let on = place.into_iter().chain(day).collect::<Vec<String>>().join(", ");
-    Title { what: report.title.clone(), on }
+    }
 }
 
 /// What was loaded, each once.

@@ -1,10 +1,11 @@
-//! Verdicts as a reader meets them: the figures first, then the sentences, then what speaks against them.
+//! Verdicts on the page: large figures first, then findings, then what speaks against them.
 
 use maud::{Markup, html};
 
 use crate::format;
+use crate::rules::{self, Rule};
+use crate::summary::{is_headline, small};
 use crate::verdict::{Level, Verdict};
-use crate::workloads;
 
 /// More figures than this are no headline.
 const FIGURES_MOST: usize = 12;
@@ -27,55 +28,85 @@ pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
     list_but(verdicts, &[])
 }
 
-/// The list without the findings that were told already, word for word.
-pub(crate) fn list_but(verdicts: &[Verdict], told: &[String]) -> Markup {
-    let (findings, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
-        verdicts.iter().partition(|verdict| verdict.level == Level::Finding);
-    let is_rate = |verdict: &Verdict| {
-        workloads::all().any(|(_, shown)| shown.words().headlines.contains(&verdict.rule.as_str()))
-    };
-    let rates = findings.iter().filter(|verdict| is_rate(verdict)).count();
-    let (large, small): (Vec<&Verdict>, Vec<&Verdict>) = findings
-        .into_iter()
-        .partition(|verdict| is_rate(verdict) && verdict.figure.is_some() && rates <= FIGURES_MOST);
-    let small: Vec<&Verdict> =
-        small.into_iter().filter(|verdict| !told.contains(&verdict.sentence)).collect();
-    let (failures, doubts): (Vec<&Verdict>, Vec<&Verdict>) =
-        doubts.into_iter().partition(|verdict| verdict.level == Level::Failure);
-    let (warnings, notes): (Vec<&Verdict>, Vec<&Verdict>) =
-        doubts.into_iter().partition(|verdict| verdict.level == Level::Warning);
+/// The list without the findings at these places, which the page has printed already.
+pub(crate) fn list_but(verdicts: &[Verdict], printed: &[usize]) -> Markup {
+    let of = |level: Level| verdicts.iter().filter(move |verdict| verdict.level == level);
+    let rates = of(Level::Finding).filter(|verdict| is_headline(verdict)).count();
+    let is_large =
+        |verdict: &Verdict| is_headline(verdict) && verdict.fact.figure.is_some() && rates <= FIGURES_MOST;
+    let large: Vec<&Verdict> = of(Level::Finding).filter(|verdict| is_large(verdict)).collect();
+    let small: Vec<&Verdict> = verdicts
+        .iter()
+        .enumerate()
+        .filter(|(place, verdict)| verdict.level == Level::Finding && !printed.contains(place))
+        .map(|(_, verdict)| verdict)
+        .filter(|verdict| !is_large(verdict))
+        .collect();
+    let failures: Vec<&Verdict> = of(Level::Failure).collect();
+    let warnings: Vec<&Verdict> = of(Level::Warning).collect();
+    let notes: Vec<&Verdict> = of(Level::Note).collect();
     html! {
-        (sentences(&failures))
+        (doubts(&failures))
         @if !large.is_empty() {
             ul.figures { @for verdict in large { (figure(verdict, verdicts)) } }
         }
         @if !small.is_empty() {
-            ul.findings { @for verdict in small { li { (sentence(verdict)) } } }
+            ul.findings { @for verdict in small { li { (finding(verdict)) } } }
         }
-        @if !warnings.is_empty() { div id=(WARNINGS) { (sentences(&warnings)) } }
+        @if !warnings.is_empty() { div id=(WARNINGS) { (doubts(&warnings)) } }
         @if notes.len() > NOTES_OPEN_MOST {
-            details.notes { summary { (notes_inside(&notes)) } (sentences(&notes)) }
+            details.notes { summary { (notes_inside(&notes)) } (doubts(&notes)) }
         } @else {
-            (sentences(&notes))
+            (doubts(&notes))
         }
-        @if verdicts.is_empty() { p { "Nothing was measured, so there is nothing to say." } }
+        @if verdicts.is_empty() { p { "Nothing was measured." } }
     }
 }
 
-/// What speaks against the figures, each with its level in words.
-fn sentences(verdicts: &[&Verdict]) -> Markup {
+/// What speaks against the figures, each with its level, its name and a link to the text of its rule.
+fn doubts(verdicts: &[&Verdict]) -> Markup {
     html! {
         @if !verdicts.is_empty() {
             ul.doubts {
                 @for verdict in verdicts {
                     li class=(verdict.level.word()) {
                         b { (verdict.level.word()) }
-                        span { (ended(&verdict.sentence)) }
+                        span { (kept(&verdict.sentence())) " " (rule_link(&verdict.rule)) }
                     }
                 }
             }
         }
     }
+}
+
+/// The id of a rule in brackets, which leads to its text where there is one.
+fn rule_link(id: &str) -> Markup {
+    html! {
+        @match rules::of(id) {
+            Some(_) => a.rule href={ "#rule-" (id) } { "[" (id) "]" },
+            None => span.rule { "[" (id) "]" },
+        }
+    }
+}
+
+/// The texts of the rules that the verdicts come from, as `prony explain` prints them; none where no rule has a text.
+pub(crate) fn rules_of(verdicts: &[Verdict]) -> Option<Markup> {
+    let mut used: Vec<&Rule> = Vec::new();
+    for verdict in verdicts.iter().filter(|verdict| verdict.level != Level::Finding) {
+        used.extend(rules::of(&verdict.rule).filter(|rule| !used.contains(rule)));
+    }
+    let one = |rule: &Rule| {
+        html! {
+            dt id={ "rule-" (rule.id) } { (rule.name) " " span.rule { "[" (rule.id) "]" } }
+            dd {
+                p { (rule.means) }
+                p { b { "Computed" } " " (rule.computed) }
+                @if let Some(source) = &rule.source { p { b { "Source" } " " (source) } }
+                @if let Some(action) = &rule.action { p { b { "Do" } " " (action) } }
+            }
+        }
+    };
+    (!used.is_empty()).then(|| html! { dl.rules { @for rule in used { (one(rule)) } } })
 }
 
 /// `5 notes: closed loop, no purge, steal`.
@@ -90,12 +121,9 @@ fn notes_inside(notes: &[&Verdict]) -> String {
     format!("{}: {}", format::counted(notes.len(), "note", "notes"), rules.join(", "))
 }
 
-/// The rule of a verdict as words: `not steady`.
+/// The name of a verdict's rule within a sentence: `not steady`.
 fn in_words(verdict: &Verdict) -> String {
-    match verdict.rule.as_str() {
-        "ended_early" => "invalid or not complete".to_owned(),
-        rule => rule.replace('_', " "),
-    }
+    small(&rules::name(&verdict.rule))
 }
 
 /// What speaks against the figure of these trials, each in a few words, with how much of it there is in a single trial, or in
@@ -128,13 +156,11 @@ fn marks(of: &Verdict, verdicts: &[Verdict]) -> Vec<String> {
 
 /// A verdict around its figure: what it is about, the figure, the rest of the sentence, what speaks against it.
 fn figure(verdict: &Verdict, verdicts: &[Verdict]) -> Markup {
-    let Some((figure, (what, rest))) = verdict
-        .figure
-        .as_ref()
-        .and_then(|figure| Some((figure, verdict.sentence.split_once(figure.as_str())?)))
-    else {
-        return html! { li { (ended(&verdict.sentence)) } };
+    let Some(figure) = &verdict.fact.figure else {
+        return html! { li { (kept(&verdict.sentence())) } };
     };
+    let what = format!("{}{}", verdict.head(), verdict.fact.before);
+    let rest = rest_of(verdict);
     let long = figure.split_once(' ').filter(|(_, unit)| unit.chars().count() > UNIT_LETTERS_MOST);
     let (number, unit) = long.map_or((figure.as_str(), None), |(number, unit)| (number, Some(unit)));
     let marks = marks(verdict, verdicts);
@@ -151,14 +177,22 @@ fn figure(verdict: &Verdict, verdicts: &[Verdict]) -> Markup {
     }
 }
 
-fn sentence(verdict: &Verdict) -> Markup {
-    match verdict
-        .figure
-        .as_ref()
-        .and_then(|figure| Some((figure, verdict.sentence.split_once(figure.as_str())?)))
-    {
-        Some((figure, (before, after))) => html! { (kept(before)) strong { (figure) } (ended(after)) },
-        None => html! { (ended(&verdict.sentence)) },
+/// What follows the figure: the rest of the fact, the limit, and the effect.
+fn rest_of(verdict: &Verdict) -> String {
+    let limit = verdict.limit.as_ref().map(|limit| format!(" ({limit})")).unwrap_or_default();
+    let effect = verdict.effect.as_ref().map(|effect| format!(". {}", format::capital(effect)));
+    format!("{}{limit}{}", verdict.fact.after, effect.unwrap_or_default())
+}
+
+/// A finding with its figure in bold letters.
+fn finding(verdict: &Verdict) -> Markup {
+    match &verdict.fact.figure {
+        Some(figure) => html! {
+            (kept(&verdict.head())) (kept(&verdict.fact.before)) strong { (figure) }
+            (ended(&rest_of(verdict)))
+            @if let Some(action) = &verdict.action { " " (ended(&format::capital(action))) }
+        },
+        None => html! { (kept(&verdict.sentence())) },
     }
 }
 
@@ -172,7 +206,7 @@ fn unbroken(words: &str) -> String {
     words.replace(' ', "\u{a0}")
 }
 
-/// A per cent sign stays with its figure, and so does a time's unit.
+/// A time's unit stays with its figure.
 fn kept(sentence: &str) -> String {
-    sentence.replace(" %", "\u{a0}%").replace(" µs", "\u{a0}µs").replace(" ms", "\u{a0}ms")
+    sentence.replace(" µs", "\u{a0}µs").replace(" ms", "\u{a0}ms")
 }

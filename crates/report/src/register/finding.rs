@@ -8,9 +8,10 @@ use super::{AwayTimes, Register};
 use crate::configuration::Configuration;
 use crate::format::{self, figure, grouped};
 use crate::report::Report;
+use crate::summary::Answer;
 use crate::trial::Trial;
 use crate::verdict::rate::tail;
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// Rule of how long a database was away.
 pub(crate) const AVAILABILITY: &str = "availability";
@@ -27,22 +28,19 @@ fn availability(configuration: &Configuration, trials: &[Trial]) -> Option<Verdi
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let runs: Vec<&Register> = configuration.measured_in(trials).filter_map(Trial::register).collect();
     let longest = runs.iter().max_by(|a, b| a.away.longest_s.total_cmp(&b.away.longest_s))?;
-    let (away, shown) = away(longest, runs.len());
-    let mut parts = vec![format!("{}: {away}", configuration.name)];
-    parts.push(format!("{} operations/s", figure(figures.per_s?)));
+    let Fact { before, figure: shown, after } = away(longest, runs.len());
+    let mut parts = vec![after, format!("{} operations/s", figure(figures.per_s?))];
     parts.push(tail(configuration, figures));
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
-    Some(Verdict {
-        figure: Some(shown),
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, AVAILABILITY, parts.join(", "))
-    })
+    let fact = Fact { before, figure: shown, after: parts.join(", ") };
+    let verdict = Verdict::new(Level::Finding, AVAILABILITY, fact).about(&configuration.name);
+    Some(verdict.of_trials(configuration.trials.clone()))
 }
 
-/// `away for 2.01 s`, `never away for 500 ms or longer`; and the part of it that is its figure.
-fn away(register: &Register, runs: usize) -> (String, String) {
+/// `unavailable for 2.01 s`, `never unavailable for 500 ms or longer`.
+fn away(register: &Register, runs: usize) -> Fact {
     let all = (!register.away.times.is_empty()).then(|| lengths(&register.away));
     // What is the same to the digits that are told is told once.
     let parts: Vec<String> = [("writes", &register.writes_away), ("reads", &register.reads_away)]
@@ -55,10 +53,10 @@ fn away(register: &Register, runs: usize) -> (String, String) {
     let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
     let least = format::latency(register.setup.outage_ms * 1e3);
     let Some(length) = all else {
-        return (format!("never away for {least} or longer{parts}"), "never away".to_owned());
+        return Fact::around("", "never unavailable", format!(" for {least} or longer{parts}"));
     };
     let at_most = if runs > 1 { "at most " } else { "" };
-    (format!("away for {at_most}{length}{parts}"), length)
+    Fact::around(format!("unavailable for {at_most}"), length, parts)
 }
 
 /// `2.01 s`, `2.01 s at a time, 3 times, together 4.50 s`.
@@ -67,14 +65,14 @@ fn lengths(away: &AwayTimes) -> String {
     match away.times.len() {
         1 => longest,
         times => {
-            format!("{longest} at a time, {times} times, together {}", format::duration(away.total_s))
+            format!("{longest} at most ({times} times, {} in total)", format::duration(away.total_s))
         }
     }
 }
 
 /// `PostgreSQL was away for 2.01 s, and lost none of 29,990 acknowledged writes; 60,000 operations on 100 registers have nothing that no
 /// register does`: none where several are compared.
-pub(crate) fn answers(report: &Report) -> Vec<String> {
+pub(crate) fn answers(report: &Report) -> Vec<Answer> {
     let all: Vec<&Configuration> = report.configurations_of(Workload::Register).collect();
     let [only] = all.as_slice() else { return Vec::new() };
     if report.comparison.is_some() {
@@ -85,11 +83,11 @@ pub(crate) fn answers(report: &Report) -> Vec<String> {
     answer(register).into_iter().collect()
 }
 
-fn answer(register: &Register) -> Option<String> {
+fn answer(register: &Register) -> Option<Answer> {
     let version = &register.setup.server.version;
     let database = version.split(' ').next().filter(|name| !name.is_empty())?;
-    let (away, _) = away(register, 1);
-    Some(format!("{database} was {away}, and {}", kept_and_checked(register)))
+    let text = format!("{}, {}", away(register, 1).text(), kept_and_checked(register));
+    Some(Answer::labelled(database, text))
 }
 
 /// `lost none of 29,990 acknowledged writes; each of 100 registers did what a register does, in 60,000 operations`.
@@ -134,7 +132,7 @@ pub(super) fn told(register: &Register) -> String {
     register.anomalies.iter().map(counted).collect::<Vec<String>>().join(", ")
 }
 
-/// A level, a rule, and its sentence without the name of the trial.
+/// A level, a rule, and its fact.
 type Said = Option<(Level, &'static str, String)>;
 
 pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
@@ -142,8 +140,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
         let trials = report.trials_of(Workload::Register);
         trials.filter_map(move |trial| {
             let (level, rule, sentence) = doubt(trial.register()?)?;
-            let sentence = format!("{}: {sentence}", trial.name);
-            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+            Some(Verdict::new(level, rule, sentence).about(&trial.name).of_trials(vec![trial.number]))
         })
     };
     of(anomalies).chain(of(kept)).chain(of(unaudited)).chain(of(refused)).chain(of(stopped)).collect()

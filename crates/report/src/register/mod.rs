@@ -22,6 +22,7 @@ use crate::format::{self, figure};
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
+use crate::summary::Answer;
 use crate::trial::{Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -257,7 +258,7 @@ impl Shown for OfRegister {
         finding::all(report)
     }
 
-    fn answers(&self, report: &Report) -> Vec<String> {
+    fn answers(&self, report: &Report) -> Vec<Answer> {
         finding::answers(report)
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn registers(report: &Report) -> Option<Table> {
     columns.extend([
         column("offered/s", "operations due a second", 4),
         column("operations/s", "writes and reads answered a second", 1),
-        column("p99", "99 % of the operations were as fast", 2),
+        column("p99", "99% of the operations were as fast", 2),
         column("max", "longest operation", 3),
         column("away", "longest time in which nothing was answered", 0),
         column("writes away", "longest time in which no write was acknowledged", 2),

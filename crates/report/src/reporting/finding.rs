@@ -7,8 +7,9 @@ use super::{Reporting, Used};
 use crate::configuration::Configuration;
 use crate::format::{self, figure, grouped};
 use crate::report::Report;
+use crate::summary::Answer;
 use crate::trial::Trial;
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// Rule of what a configuration took.
 pub(crate) const REPORT_TIME: &str = "report_time";
@@ -32,30 +33,29 @@ fn times(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     let (then_s, of_runs) = mean(|run| run.mean_s)?;
     let text = time(then_s);
     let interval = match (of_runs, runs.as_slice()) {
-        (Some(of), _) => format!(" ({} runs: {})", runs.len(), super::words::times(of.low.max(0.0), of.high)),
+        (Some(of), _) => {
+            format!(" (95% CI {}, {} trials)", super::words::times(of.low.max(0.0), of.high), runs.len())
+        }
         (None, [only]) => only
             .interval_s
-            .map(|[low, high]| format!(" (this run: {})", super::words::times(low, high)))
+            .map(|[low, high]| format!(" ({} in this trial)", super::words::times(low, high)))
             .unwrap_or_default(),
         (None, _) => String::new(),
     };
-    let mut parts = Vec::new();
-    parts.extend(mean(|run| run.first_s).map(|(first_s, _)| format!("first report {}", time(first_s))));
-    parts.push(format!("then {text}{interval}"));
+    let first = mean(|run| run.first_s).map(|(first_s, _)| format!("first report {}, ", time(first_s)));
+    let first = format!("{}then ", first.unwrap_or_default());
+    let mut parts = vec![interval];
     let rows = runs.first().map(|run| run.rows as f64 / then_s).filter(|_| then_s > 0.0);
     parts.extend(rows.map(|rows| format!("{} rows/s", figure(rows))));
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
-    let sentence = format!("{}: {}", configuration.name, parts.join(", "));
-    Some(Verdict {
-        figure: Some(text),
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, REPORT_TIME, sentence)
-    })
+    let fact = Fact::around(first, text, parts.join(", "));
+    let verdict = Verdict::new(Level::Finding, REPORT_TIME, fact).about(&configuration.name);
+    Some(verdict.of_trials(configuration.trials.clone()))
 }
 
-/// A level, a rule, and its sentence without the name of the trial.
+/// A level, a rule, and its fact.
 type Said = Option<(Level, &'static str, String)>;
 
 pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
@@ -63,8 +63,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
         let trials = report.trials_of(Workload::Reporting);
         trials.filter_map(move |trial| {
             let (level, rule, sentence) = doubt(trial.reporting()?)?;
-            let sentence = format!("{}: {sentence}", trial.name);
-            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+            Some(Verdict::new(level, rule, sentence).about(&trial.name).of_trials(vec![trial.number]))
         })
     };
     let trials = of(changed).chain(of(pending)).chain(of(not_cold));
@@ -76,7 +75,7 @@ fn changed(reporting: &Reporting) -> Said {
     let at = reporting.runs.windows(2).position(|pair| pair[0].plan != pair[1].plan);
     let number = at.filter(|_| reporting.changed_plan())? + 2;
     let sentence = format!(
-        "the server changed its plan at report {number} ({}); the mean is one of different plans, which the setup shows",
+        "the server changed its plan at report {number} ({}), so the mean covers different plans",
         format::listed(&reporting.plans.iter().map(|plan| plan.hash.as_str()).collect::<Vec<_>>())
     );
     Some((Level::Warning, "plan_changed", sentence))
@@ -90,7 +89,7 @@ fn pending(reporting: &Reporting) -> Said {
     let most = rate.max(1.0).min((all / 20.0).max(1.0));
     (reporting.events_pending as f64 > most).then(|| {
         let sentence = format!(
-            "{} events were due in the end and not committed, beside {} that were: the database does not take {} events/s while it reports",
+            "{} events were due and not committed, {} were committed: the database does not sustain {} events/s during reports",
             grouped(reporting.events_pending),
             grouped(reporting.events_committed),
             figure(rate)
@@ -103,8 +102,7 @@ fn not_cold(reporting: &Reporting) -> Said {
     if reporting.cold.is_some() || reporting.first_s.is_none() {
         return None;
     }
-    let sentence = "the first report found memory as the server had it: nothing was made cold. A server that is started for the study \
-                    can be, by between_trials = \"restart\" and cold = true of its [target.server.NAME]";
+    let sentence = "the first report used the caches as they were. For cold caches use a managed server with between_trials = \"restart\" and cold = true in its [target.server.NAME]";
     Some((Level::Note, "first_report_not_cold", sentence.to_owned()))
 }
 
@@ -156,7 +154,7 @@ fn between_trials(report: &Report) -> Option<Verdict> {
 }
 
 /// `a report of 95,828 rows takes SQLite 0.42 s, the first one 1.23 s`.
-pub(crate) fn answer(configuration: &Configuration, trials: &[Trial]) -> Option<String> {
+pub(crate) fn answer(configuration: &Configuration, trials: &[Trial]) -> Option<Answer> {
     let runs: Vec<&Reporting> = configuration.measured_in(trials).filter_map(Trial::reporting).collect();
     let reporting = *runs.first().filter(|_| !configuration.is_failed())?;
     let mean = |of: fn(&Reporting) -> Option<f64>| {
@@ -164,21 +162,22 @@ pub(crate) fn answer(configuration: &Configuration, trials: &[Trial]) -> Option<
     };
     let database = reporting.setup.server.version.split(' ').next().filter(|name| !name.is_empty())?;
     let (first_s, mean_s) = (mean(|run| run.first_s)?, mean(|run| run.mean_s)?);
-    let not_cold = if reporting.cold.is_none() { ", for which nothing was made cold" } else { "" };
+    let not_cold = if reporting.cold.is_none() { ", caches not cleared" } else { "" };
     let while_what = match reporting.setup.arrivals_per_s {
-        Some(rate) => format!(" while {} events a second arrive", figure(rate)),
+        Some(rate) => format!(" while {} events/s arrive", figure(rate)),
         None => String::new(),
     };
-    Some(format!(
-        "{database} takes {} for a report of {}{while_what}, and {} for the first one{not_cold}{}",
+    let text = format!(
+        "{} for a report of {}{while_what}, {} for the first one{not_cold}{}",
         time(mean_s),
         rows_of(reporting),
         time(first_s),
         used(&runs)
-    ))
+    );
+    Some(Answer::labelled(database, text))
 }
 
-/// `; the reports after it used 61.3 MiB of memory, 0.143 processors (7.2 %) and 12.0 reads a second (48 KiB a report)`, a mean of the
+/// `; the reports after it used 61.3 MiB of memory, 0.143 processors (7.2%) and 12.0 reads a second (48 KiB a report)`, a mean of the
 /// runs; nothing of what was not read. What is known of the device alone stands apart: `; device, all programs: 12.0 reads/s`.
 fn used(runs: &[&Reporting]) -> String {
     let mean = |of: fn(&Used) -> Option<f64>| {

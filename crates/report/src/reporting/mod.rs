@@ -20,6 +20,7 @@ use crate::csv::{Field, number};
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
+use crate::summary::Answer;
 use crate::trial::Trial;
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -134,7 +135,7 @@ impl Shown for OfReporting {
         finding::all(report)
     }
 
-    fn answers(&self, report: &Report) -> Vec<String> {
+    fn answers(&self, report: &Report) -> Vec<Answer> {
         answers(report)
     }
 
@@ -216,7 +217,7 @@ const METHOD: [&str; 2] = [
 ];
 
 /// None where configurations are compared, or are more than a few sentences can hold.
-fn answers(report: &Report) -> Vec<String> {
+fn answers(report: &Report) -> Vec<Answer> {
     /// More configurations are a table's.
     const MOST: usize = 2;
     let all: Vec<&Configuration> = report.configurations_of(Workload::Reporting).collect();
@@ -224,7 +225,7 @@ fn answers(report: &Report) -> Vec<String> {
         return Vec::new();
     }
     let answers = all.iter().map(|one| finding::answer(one, &report.trials));
-    answers.collect::<Option<Vec<String>>>().unwrap_or_default()
+    answers.collect::<Option<Vec<Answer>>>().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) fn reports(report: &Report) -> Option<Table> {
     columns.extend([
         column("first", "the first report, until its last row was read", 0),
         column("then", "mean of the reports after it", 0),
-        column("95 %", "interval of that mean in this one run", 4),
+        column("95%", "interval of that mean in this one run", 4),
         column("first row", "mean time until the first row of the reports after the first", 3),
         column("rows", "rows of each answer", 2),
         column("rows/s", "rows a second of the reports after the first", 1),
@@ -28,7 +28,7 @@ pub(crate) fn reports(report: &Report) -> Option<Table> {
         words("state", "how it ended, unless complete", 0),
     ]);
     let table = Table::of("Reports", columns, trials.iter().map(|trial| row(trial, &keys)));
-    table.map(|table| table.without_empty_columns(&["state", "95 %", "first row", "events/s", "plan"]))
+    table.map(|table| table.without_empty_columns(&["state", "95%", "first row", "events/s", "plan"]))
 }
 
 fn row(trial: &Trial, keys: &[String]) -> Row {

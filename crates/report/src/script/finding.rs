@@ -24,13 +24,8 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let runs: Vec<&Script> = configuration.measured_in(trials).filter_map(Trial::script).collect();
     let text = UNIT.text(figures.per_s?);
-    let measured = format!("{text} {}", interval(configuration, UNIT.of(1.0)));
-    let (head, shown) = match held(configuration, trials) {
-        None => (measured, Some(text)),
-        Some(Held::Yes(held)) => (format!("{held}: {measured}"), Some(text)),
-        Some(Held::No(not_held)) => (format!("{not_held}: {measured}"), None),
-    };
-    let mut parts = vec![format!("{}: {head}", configuration.name)];
+    let held = held(configuration, trials);
+    let mut parts = vec![format!(" {}", interval(configuration, UNIT.of(1.0)))];
     parts.extend(configuration.offered_per_s().map(|rate| format!("{} offered", figure(rate))));
     if let (Some(p95), Some(_)) = (figures.latency.p95_us, figures.latency.p99_us) {
         parts.push(format!("p95 {}", format::latency(p95)));
@@ -44,14 +39,11 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     if configuration.cut_short {
         parts.push("cut short".to_owned());
     }
-    Some(Verdict {
-        figure: shown,
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, TRANSACTION_RATE, parts.join(", "))
-    })
+    let verdict = Verdict::new(Level::Finding, TRANSACTION_RATE, Held::fact(held, text, &parts));
+    Some(verdict.about(&configuration.name).of_trials(configuration.trials.clone()))
 }
 
-/// `2.1 % later than 50 ms, 1.3 % of all not sent for that`, of all runs together.
+/// `2.1% later than 50 ms, 1.3% of all not sent for that`, of all runs together.
 fn late(runs: &[&Script]) -> Option<String> {
     let lates: Vec<_> = runs.iter().filter_map(|run| Some((run.late.as_ref()?, run.transactions))).collect();
     let limit_ms = lates.first()?.0.limit_ms;
@@ -60,7 +52,7 @@ fn late(runs: &[&Script]) -> Option<String> {
     let all = sum(|(_, transactions)| *transactions) + skipped;
     let share = |count: f64| format::per_cent(count / all);
     let unsent = match skipped > 0.0 {
-        true => format!(", {} of all not sent, which could not be in time any more", share(skipped)),
+        true => format!(", {} not sent because they were already late", share(skipped)),
         false => String::new(),
     };
     (all > 0.0)
@@ -70,7 +62,7 @@ fn late(runs: &[&Script]) -> Option<String> {
 /// Rule of clients that stopped.
 const STOPPED: &str = "clients_stopped";
 
-/// A level, a rule, and its sentence without the name of the trial.
+/// A level, a rule, and its fact.
 type Said = Option<(Level, &'static str, String)>;
 
 pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
@@ -80,7 +72,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
             let (level, rule, sentence) = doubt(trial.script()?)?;
             let sentence = format!("{}: {sentence}", trial.name);
             let verdict = Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) };
-            Some(if rule == STOPPED { verdict.with_remedy("put right what stopped it") } else { verdict })
+            Some(if rule == STOPPED { verdict.with_action("fix the cause") } else { verdict })
         })
     };
     of(disagreement)
@@ -118,9 +110,7 @@ fn agreement(script: &Script) -> Said {
 fn unmet(script: &Script) -> Said {
     let first = script.first_unmet.as_ref().filter(|_| script.unmet > 0)?;
     let times = format::counted(script.unmet as usize, "time", "times");
-    let sentence = format!(
-        "what its scripts expect was not found {times} ({first}); the database does not hold what they are written for, or does not do it"
-    );
+    let sentence = format!("expectations of the scripts failed {times} ({first})");
     Some((Level::Failure, "unmet_expectations", sentence))
 }
 
@@ -128,14 +118,11 @@ fn failed(script: &Script) -> Said {
     // Of a replay they are told by their codes.
     let first = script.first_failure.as_ref().filter(|_| script.replay.is_none())?;
     let tries = match script.setup.tries {
-        1 => format!(
-            "are not tried again unless {} says so",
-            record::Parameter::new("workload.script.max_tries")
-        ),
-        tries => format!("were tried {tries} times"),
+        1 => format!("set {} to retry them", record::Parameter::new("workload.script.max_tries")),
+        tries => format!("{tries} tries each"),
     };
     let sentence = format!(
-        "{} were given up, which {tries}; the first: {first}",
+        "{} failed ({tries}). The first: {first}",
         format::counted(script.failed as usize, "transaction", "transactions")
     );
     Some((Level::Warning, "transactions_failed", sentence))
@@ -149,7 +136,7 @@ fn stopped(script: &Script) -> Said {
         (stopped, of) => format!("{stopped} of {of} {many}"),
     };
     let sentence = format!(
-        "{who} stopped before the end ({}), so that the figures are those of a smaller load",
+        "{who} stopped before the end ({}), so the figures are those of a smaller load",
         first.trim_end_matches('.')
     );
     Some((Level::Warning, STOPPED, sentence))
@@ -158,7 +145,7 @@ fn stopped(script: &Script) -> Said {
 fn outages(script: &Script) -> Said {
     let first = script.outages.first()?;
     let sentence = format!(
-        "the database could not be used{} ({}); {} had no answer: whether they were done is not known",
+        "the database was unavailable{} ({}), and the outcome of {} is unknown",
         length_of(&script.outages),
         first.error,
         format::counted(script.unanswered as usize, "transaction", "transactions")

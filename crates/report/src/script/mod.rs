@@ -22,6 +22,7 @@ use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
+use crate::summary::Answer;
 use crate::trial::{Figures, Trial, per_s};
 use crate::unit::Unit;
 use crate::verdict::Verdict;
@@ -293,7 +294,7 @@ impl Shown for OfScript {
         finding::all(report)
     }
 
-    fn answers(&self, report: &Report) -> Vec<String> {
+    fn answers(&self, report: &Report) -> Vec<Answer> {
         answers(report)
     }
 
@@ -301,7 +302,7 @@ impl Shown for OfScript {
     fn waits(&self, trial: &Trial) -> Option<Limit> {
         let script = trial.script().filter(|script| script.transactions > 0)?;
         let retried = script.retries as f64 / script.transactions as f64;
-        Limit::of("locks", Some(retried), RETRIED_SHARE, [": ", " of the transactions were tried again"])
+        Limit::of("locks", Some(retried), RETRIED_SHARE, [": ", " of the transactions were retried"])
     }
 
     fn doubts(&self, report: &Report) -> Vec<Verdict> {
@@ -374,17 +375,17 @@ const METHOD: [&str; 2] = [
 
 /// `PostgreSQL takes 12,340 transactions a second of 8 clients; a transaction takes 0.64 ms (p99 2.10 ms)`: none where they are compared,
 /// or a rate was not held, which the findings tell in full.
-fn answers(report: &Report) -> Vec<String> {
+fn answers(report: &Report) -> Vec<Answer> {
     /// More configurations are a table's.
     const MOST: usize = 2;
     let all: Vec<&Configuration> = report.configurations_of(Workload::Script).collect();
     if report.comparison.is_some() || all.len() > MOST {
         return Vec::new();
     }
-    all.iter().map(|one| answer(report, one)).collect::<Option<Vec<String>>>().unwrap_or_default()
+    all.iter().map(|one| answer(report, one)).collect::<Option<Vec<Answer>>>().unwrap_or_default()
 }
 
-fn answer(report: &Report, configuration: &Configuration) -> Option<String> {
+fn answer(report: &Report, configuration: &Configuration) -> Option<Answer> {
     let figures: &Figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let setup = configuration.setup.as_ref().and_then(Setup::script)?;
     let how = match held(configuration, &report.trials) {
@@ -395,15 +396,13 @@ fn answer(report: &Report, configuration: &Configuration) -> Option<String> {
     let database = setup.server.version.split(' ').next().filter(|name| !name.is_empty())?;
     let takes = figures.latency.mean_us.map(|us| {
         let p99 = figures.latency.p99_us.map(|us| format!(" (p99 {})", format::latency(us)));
-        format!("; a transaction takes {}{}", format::latency(us), p99.unwrap_or_default())
+        format!(", {} per transaction{}", format::latency(us), p99.unwrap_or_default())
     });
     let (one, many) = if setup.replay.is_some() { ("session", "sessions") } else { ("client", "clients") };
     let clients = format::counted(setup.clients as usize, one, many);
     let rate = figure(figures.per_s?);
-    Some(format!(
-        "{database} takes {rate} transactions a second of {clients}{how}{}",
-        takes.unwrap_or_default()
-    ))
+    let text = format!("{rate} transactions/s with {clients}{how}{}", takes.unwrap_or_default());
+    Some(Answer::labelled(database, text))
 }
 
 /// Whether a log was replayed.

@@ -40,7 +40,7 @@ fn pace(speed: f64) -> String {
 
 pub(super) fn facts(log: &ReplayInUse) -> Vec<(&'static str, String)> {
     let format = match log.is_recognised {
-        true => format!("{}, found by its content", log.format),
+        true => format!("{}, detected", log.format),
         false => format!("{}, as was said", log.format),
     };
     let mut facts = vec![
@@ -137,9 +137,9 @@ fn of_trial(trial: &Trial, script: &Script) -> Vec<Verdict> {
         became.and_then(cut).map(|words| (Level::Note, "replay_cut", words)),
     ];
     let verdict = |(level, rule, words): (Level, &'static str, String)| {
-        let verdict = Verdict::new(level, rule, format!("{}: {words}", trial.name));
+        let verdict = Verdict::new(level, rule, words).about(&trial.name);
         let verdict = match remedy(rule) {
-            Some(remedy) => verdict.with_remedy(remedy),
+            Some(remedy) => verdict.with_action(remedy),
             None => verdict,
         };
         Verdict { trials: vec![trial.number], ..verdict }
@@ -155,19 +155,16 @@ fn remedy(rule: &str) -> Option<String> {
     match rule {
         DATABASES => {
             let option = record::Parameter::new("workload.script.only_database");
-            Some(format!("replay those of one with {option}"))
+            Some(format!("replay the statements of one database with {option}"))
         }
-        ERRORS => Some(
-            "replay them on a copy of the database from before, where they did not fail when they were logged"
-                .to_owned(),
-        ),
+        ERRORS => Some("replay the log on a copy of the database from its start".to_owned()),
         _ => None,
     }
 }
 
-/// `1,200 of 1,300 entries of the log are statements to be sent, 900 transactions of 12 sessions (postgres-csv, found by its content)`.
+/// `1,200 of 1,300 entries of the log are statements to be sent, 900 transactions of 12 sessions (postgres-csv, detected)`.
 fn read(log: &ReplayInUse) -> String {
-    let found = if log.is_recognised { ", found by its content" } else { "" };
+    let found = if log.is_recognised { ", detected" } else { "" };
     format!(
         "{} of {} of the log are sent {}: {} of {} ({}{found})",
         format::counted(log.statements as usize, "statement", "statements"),
@@ -189,9 +186,8 @@ fn lost(log: &ReplayInUse) -> Option<String> {
     let each: Vec<String> = each.collect();
     (all > 0).then(|| {
         format!(
-            "the load is not all of that of the log, of which {} {} left out: {}",
+            "the replay skips {} of the log: {}",
             format::counted(all as usize, "entry", "entries"),
-            if all == 1 { "is" } else { "are" },
             each.join(", ")
         )
     })
@@ -200,19 +196,14 @@ fn lost(log: &ReplayInUse) -> Option<String> {
 /// Statements of several databases go to one.
 fn databases(log: &ReplayInUse) -> Option<String> {
     let names: Vec<&str> = log.databases.keys().map(String::as_str).collect();
-    (names.len() > 1).then(|| {
-        format!(
-            "its statements were logged in {} databases ({}) and all go to one",
-            names.len(),
-            names.join(", ")
-        )
-    })
+    (names.len() > 1)
+        .then(|| format!("the statements of {} databases ({}) all go to one", names.len(), names.join(", ")))
 }
 
 fn backwards(log: &ReplayInUse) -> Option<String> {
     let line = log.first_backwards.filter(|_| log.backwards > 0)?;
     Some(format!(
-        "the times of the log go backwards {} (first in line {}): such a statement is due together with the one before it in its session",
+        "times in the log go backwards {} (first in line {}), so such a statement is due with the one before it",
         format::counted(log.backwards as usize, "time", "times"),
         grouped(line)
     ))
@@ -241,7 +232,7 @@ fn errors(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
 fn unsent(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
     (became.unsent > 0).then(|| {
         format!(
-            "{} of {} were never sent: their session was late when the load ended, or had stopped",
+            "{} of {} were never sent, because their session was late or had stopped",
             grouped(became.unsent),
             format::counted(log.statements as usize, "statement", "statements")
         )
@@ -253,8 +244,7 @@ fn cut(became: &ReplayOutcome) -> Option<String> {
     let cut = became.cut_transactions;
     (cut > 0).then(|| {
         format!(
-            "{} {} open when the load was over, the rest of which was not due yet: undone with {} connection, and in no figure; \
-             of their statements those before are",
+            "{} {} open at the end of the load, and rolled back with {} connection. They are in no figure, their finished statements are",
             format::counted(cut as usize, "transaction", "transactions"),
             if cut == 1 { "was" } else { "were" },
             if cut == 1 { "its" } else { "their" },
@@ -265,7 +255,7 @@ fn cut(became: &ReplayOutcome) -> Option<String> {
 fn late(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
     (became.sessions_late > 0).then(|| {
         format!(
-            "{} of {} sent a statement more than 100 ms after it was due, at most {}: they waited for the answer before, and stayed in order",
+            "{} of {} sent a statement more than 100 ms late (at most {}), because they waited for the answer before it",
             grouped(became.sessions_late),
             format::counted(log.sessions as usize, "session", "sessions"),
             format::latency(became.lag_ms_max * 1e3)

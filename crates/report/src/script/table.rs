@@ -20,10 +20,10 @@ pub(crate) fn transactions(report: &Report) -> Option<Table> {
     columns.extend([
         column("offered/s", "transactions due a second", 0),
         column("transactions/s", "transactions finished a second, failed ones left out", 0),
-        column("95 %", "interval of the transactions a second of this one run", 5),
+        column("95%", "interval of the transactions a second of this one run", 5),
         column("mean", "mean response time of a transaction, time to think left out", 2),
-        column("p95", "95 % of the transactions were as fast", 1),
-        column("p99", "99 % of the transactions were as fast", 0),
+        column("p95", "95% of the transactions were as fast", 1),
+        column("p99", "99% of the transactions were as fast", 0),
         column("max", "longest transaction", 4),
         column("failed", "given up after a conflict, or not as their script expects", 2),
         column("late", "later than the limit, or not sent because they would have been", 1),
@@ -32,7 +32,7 @@ pub(crate) fn transactions(report: &Report) -> Option<Table> {
         words("state", "how it ended, unless complete", 0),
     ]);
     let table = Table::of("Scripts", columns, trials.iter().map(|trial| row(trial, &keys)));
-    table.map(|table| table.without_empty_columns(&["state", "95 %", "offered/s", "late"]))
+    table.map(|table| table.without_empty_columns(&["state", "95%", "offered/s", "late"]))
 }
 
 fn row(trial: &Trial, keys: &[String]) -> Row {
@@ -68,8 +68,8 @@ pub(crate) fn statements(report: &Report) -> Option<Table> {
         column("errors", "ended with an error, or failed", 2),
         column("mean", "mean latency", 0),
         column("p50", "half were as fast", 2),
-        column("p95", "95 % were as fast", 1),
-        column("p99", "99 % were as fast", 0),
+        column("p95", "95% were as fast", 1),
+        column("p99", "99% were as fast", 0),
         column("max", "longest", 3),
     ];
     let operation = |trial: &Trial, words: &BTreeMap<&str, &str>, index: usize, figures: &Figures| {

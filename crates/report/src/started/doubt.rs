@@ -17,14 +17,15 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
         Level::Warning,
         "limit_passed",
         |proof| !proof.holds(),
-        |which| format!("a limit of its server did not hold ({which}): the figures are of a larger one"),
+        |which| format!("a limit of its server was exceeded ({which})"),
     )
     .map(|verdict| {
-        verdict.with_remedy("see what the kernel counts of this device, or choose a directory on another")
+        let verdict = verdict.with_effect("the figures are those of a larger limit");
+        verdict.with_action("check the kernel's counters of this device, or choose a directory on another")
     });
     let idle = |proof: &LimitProof| proof.holds() && !proof.is_reached();
     let loose = limits(trials, Level::Note, "limit_not_reached", idle, |which| {
-        format!("a limit of its server is more than was reached within it ({which}): something else limits")
+        format!("the server did not reach a limit ({which}), so something else is the bottleneck")
     });
     let cached = [still_cached(trials), warm(trials)].into_iter().flatten();
     together(trials).into_iter().chain(not_quiet(trials)).chain(passed).chain(loose).chain(cached).collect()
@@ -33,28 +34,27 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
 /// Trials whose servers had files in the page cache although these were evicted.
 fn still_cached(trials: &[Trial]) -> Option<Verdict> {
     let told = with_cached_files(trials, "files_still_cached", true, |name, server, cache| {
-        let kept = "a file system in memory, or another program that maps them, keeps them there";
+        let kept = "a file system in memory or another program keeps them there";
         match reads_are_limited(server) {
             true => format!(
-                "{name} had {cache} in the page cache after they were evicted: {kept}. Reads pass its limits"
+                "{name} had {cache} in the page cache after eviction: {kept}. Such reads bypass its limits"
             ),
             false => format!(
-                "{name} had {cache} in the page cache after they were evicted: {kept}. Its first reads are not cold"
+                "{name} had {cache} in the page cache after eviction: {kept}. Its first reads are not cold"
             ),
         }
     });
-    told.map(|verdict| verdict.with_remedy("put its data on a disk"))
+    told.map(|verdict| verdict.with_action("place its data on a disk"))
 }
 
 /// Trials whose servers were limited with warm caches, as their study asks for it.
 fn warm(trials: &[Trial]) -> Option<Verdict> {
     let told = with_cached_files(trials, "files_not_evicted", false, |name, _, cache| {
         format!(
-            "{name} had {cache} in the page cache when its limits came into force, and the study keeps them (cold = false): reads pass limits of \
-             memory and of reads"
+            "{name} had {cache} in the page cache when its limits started, and the study keeps them (cold = false). Such reads bypass its limits"
         )
     });
-    told.map(|verdict| verdict.with_remedy("leave cold out of its [target.server.NAME] to evict them"))
+    told.map(|verdict| verdict.with_action("remove cold from its [target.server.NAME] to evict them"))
 }
 
 fn with_cached_files(
@@ -91,11 +91,10 @@ fn together(trials: &[Trial]) -> Option<Verdict> {
         format::per_cent,
         |_| {
             format!(
-                "{places} of its server were asked to be apart and are on one device, {device}: what keeping them apart gains cannot be \
-                 seen"
+                "{places} of its server were to be apart and are on one device, {device}, so the figures show no gain of placement"
             )
         },
-    ).map(|verdict| verdict.with_remedy("give directories on different devices"))
+    ).map(|verdict| verdict.with_action("use directories on different devices"))
 }
 
 /// Trials before which devices were waited for in vain.
@@ -111,12 +110,12 @@ fn not_quiet(trials: &[Trial]) -> Option<Verdict> {
     Doubt::plain(Level::Warning, "devices_not_quiet", trials, |trial| of(trial).is_some())
         .verdict(format::per_cent, |_| {
             format!(
-                "the devices of its server {name} were not quiet before it within {}: {}",
+                "the devices of its server {name} were not quiet within {}: {}",
                 format::duration(step.took_s),
-                step.remark.as_deref().unwrap_or("something went on"),
+                step.remark.as_deref().unwrap_or("background I/O"),
             )
         })
-        .map(|verdict| verdict.with_remedy("wait longer, and look for who else uses them"))
+        .map(|verdict| verdict.with_action("wait longer, and find the programs that use them"))
 }
 
 fn limits(

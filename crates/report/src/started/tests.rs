@@ -137,7 +137,10 @@ fn of_a_server_without_limits_the_time_of_processors_is_told_and_no_zero_stands_
 }
 
 fn rules(servers: Vec<StartedServer>) -> Vec<String> {
-    doubts(&report(servers)).into_iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.sentence)).collect()
+    doubts(&report(servers))
+        .into_iter()
+        .map(|doubt| format!("{}: {}", doubt.rule, doubt.sentence()))
+        .collect()
 }
 
 #[test]
@@ -148,8 +151,7 @@ fn what_is_not_as_it_was_asked_for_is_doubted() {
     let told = rules(vec![together, server("1GB")]);
     assert!(
         told.len() == 1
-            && told[0]
-                .contains("data and log of its server were asked to be apart and are on one device, vda"),
+            && told[0].contains("data and log of its server were to be apart and are on one device, vda"),
         "{told:?}"
     );
     let with = |proof: LimitProof| {
@@ -225,7 +227,7 @@ fn a_limit_of_processors_that_is_used_up_is_what_limits() {
         }
         crate::limit::told(Report::of(&fixture::study("orders", vec![trial])).trials.iter())
     };
-    assert_eq!(with(1.47).as_deref(), Some("likely the limit of processors, of which its server used 98 %"));
+    assert_eq!(with(1.47).as_deref(), Some("likely: the CPU limit, of which the server used 98%"));
     assert!(!with(1.2).unwrap().contains("the limit of processors"));
 }
 
@@ -243,7 +245,7 @@ fn what_a_limit_kept_from_a_server_is_drawn_and_exported_by_the_second() {
     }
     let report = Report::of(&fixture::study("orders", vec![measured]));
     let page = report.html();
-    for part in ["Processors of started servers over time", "pg used", "pg throttled"] {
+    for part in ["CPUs of managed servers over time", "pg used", "pg throttled"] {
         assert!(page.contains(part), "{part}");
     }
     let series = report.series("study");
@@ -273,7 +275,7 @@ fn files_that_stay_cached_are_told_and_evicted_ones_are_not() {
     let (told, table) = with(true, 150 << 20);
     let still = told.iter().find(|told| told.starts_with("files_still_cached: ")).unwrap();
     assert!(
-        still.contains("150 MiB of 200 MiB of its files") && still.contains("Reads pass its limits"),
+        still.contains("150 MiB of 200 MiB of its files") && still.contains("Such reads bypass its limits"),
         "{still}"
     );
     assert!(table.contains("150 MiB after eviction"), "{table}");

@@ -8,7 +8,7 @@ use crate::format::{self, duration, grouped};
 use crate::report::Report;
 use crate::verdict::rate::{interval, tail};
 use crate::verdict::server::length_of;
-use crate::verdict::{Level, Verdict};
+use crate::verdict::{Fact, Level, Verdict};
 
 /// Rule of what a kind came to.
 pub(crate) const KIND: &str = "table_kind";
@@ -33,12 +33,8 @@ fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
     let configuration = one.configuration;
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let text = UNIT.text(figures.per_s?);
-    let mut parts = vec![format!(
-        "{}: {text} by key {}, {}",
-        configuration.name,
-        interval(configuration, UNIT.of(1.0)),
-        tail(configuration, figures)
-    )];
+    let mut parts =
+        vec![format!(" by key {}, {}", interval(configuration, UNIT.of(1.0)), tail(configuration, figures))];
     let whole = WHOLE.iter().filter_map(|(operation, words)| {
         let seconds = one.mean(report, |of| of.seconds(*operation))?;
         Some(format!("{words} {}", duration(seconds)))
@@ -51,24 +47,20 @@ fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
     parts.extend(size(one.mean(report, |of| Some(of.size.memory_bytes? as f64)), "in memory"));
     let server = &one.setup.server;
     parts.extend((!server.is_durable).then(|| format!("not durable: {}", server.durability)));
-    parts.push(format!("made with {}", one.setup.made));
+    parts.push(format!("created with {}", one.setup.made));
     parts.retain(|part| !part.is_empty());
-    Some(Verdict {
-        figure: Some(text),
-        trials: configuration.trials.clone(),
-        ..Verdict::new(Level::Finding, KIND, parts.join("; "))
-    })
+    let verdict = Verdict::new(Level::Finding, KIND, Fact::around("", text, parts.join(", ")));
+    Some(verdict.about(&configuration.name).of_trials(configuration.trials.clone()))
 }
 
-/// A level, a rule, and its sentence without the name of the trial.
+/// A level, a rule, and its fact.
 type Said = Option<(Level, &'static str, String)>;
 
 pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
     let of = |doubt: fn(&Tables) -> Said| {
         report.trials_of(Workload::Tables).filter_map(move |trial| {
             let (level, rule, sentence) = doubt(trial.tables()?)?;
-            let sentence = format!("{}: {sentence}", trial.name);
-            Some(Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence) })
+            Some(Verdict::new(level, rule, sentence).about(&trial.name).of_trials(vec![trial.number]))
         })
     };
     let same_rows = super::same_rows::verdicts(report);
@@ -77,8 +69,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
 
 fn wrong(tables: &Tables) -> Said {
     let wrong = tables.wrong.as_ref()?;
-    let sentence =
-        format!("{wrong}; the table does not hold what was put into it, or does not answer with it");
+    let sentence = format!("{wrong}, so the table has other rows than expected");
     Some((Level::Failure, "table_wrong", sentence))
 }
 
@@ -89,7 +80,7 @@ fn stopped(tables: &Tables) -> Said {
         (stopped, of) => format!("{stopped} of {of} clients"),
     };
     let sentence = format!(
-        "{who} stopped before the end ({}); the figures are those of a smaller load",
+        "{who} stopped before the end ({}), so the figures are those of a smaller load",
         first.trim_end_matches('.')
     );
     Some((Level::Warning, "clients_stopped", sentence))

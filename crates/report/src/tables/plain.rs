@@ -1,4 +1,4 @@
-//! What each kind came to beside the one that it is compared with, in few words: what somebody who has to choose a kind asks first.
+//! The result of each kind of table against its reference, for readers who choose a kind.
 
 use record::Workload;
 use stats::Comparison;
@@ -7,9 +7,10 @@ use super::Tables;
 use crate::comparison::{CONFIGURATION, ComparedAxis, Gain, Point, PointValues, StudyComparison, axis_words};
 use crate::format::{self, duration, figure, grouped};
 use crate::report::Report;
+use crate::summary::Answer;
 use crate::trial::Trial;
 
-/// With more kinds than this a table says it better.
+/// With more kinds than this a table is easier to read.
 const MOST: usize = 12;
 /// What is told: the metric, its words, and how its figure is printed.
 const TOLD: [(&str, &str, Print); 5] = [
@@ -27,7 +28,7 @@ fn taken(words: &str, seconds: f64) -> String {
 }
 
 /// A sentence a kind, each against its reference; none where kinds are not compared.
-pub(super) fn answers(report: &Report) -> Vec<String> {
+pub(super) fn answers(report: &Report) -> Vec<Answer> {
     let compared = report.comparison.as_ref().and_then(|compared| Some((compared, axis(compared)?)));
     let Some((comparison, axis)) = compared else { return Vec::new() };
     let is_of_tables = report.trials.iter().all(|trial| trial.is(Workload::Tables));
@@ -52,7 +53,7 @@ fn answer(
     comparison: &StudyComparison,
     axis: &ComparedAxis,
     (index, point): (usize, &Point),
-) -> Option<String> {
+) -> Option<Answer> {
     let told = TOLD.iter().filter_map(|(metric, words, print)| {
         let values = values(comparison, index, metric)?;
         Some((*words, *print, values, values.gains.iter().find(|gain| gain.axis == axis.name)))
@@ -61,10 +62,10 @@ fn answer(
     let is_reference = told.iter().all(|(.., gain)| gain.is_none());
     let is_compared = told.iter().any(|(.., gain)| gain.and_then(Gain::change).is_some());
     let figures = if is_compared { factors(&told) } else { absolute(&told) };
-    let name = point.label.strip_prefix("kind ").unwrap_or(&point.label);
-    let explained = if is_reference { " (below, ×2 is twice as fast)" } else { "" };
-    let durable = durable(report, point).map(|words| format!("; {words}")).unwrap_or_default();
-    (!told.is_empty()).then(|| format!("{name}{explained}: {figures}{durable}"))
+    let name = point.levels.get(&axis.name).unwrap_or(&point.label);
+    let explained = if is_reference { ". Below, ×2 is twice as fast" } else { "" };
+    let durable = durable(report, point).map(|words| format!(", {words}")).unwrap_or_default();
+    (!told.is_empty()).then(|| Answer::labelled(name, format!("{figures}{durable}{explained}")))
 }
 
 /// The values of a metric at a point, whether it is the study's own or another one.
@@ -80,7 +81,7 @@ fn absolute(told: &[Told<'_>]) -> String {
     told.iter().filter_map(one).collect::<Vec<String>>().join(", ")
 }
 
-/// `UPDATE all ×5.6, GROUP BY ×2.4; no difference that matters is told from chance in SELECT`.
+/// `UPDATE all ×5.6, GROUP BY ×2.4; no relevant difference in SELECT`.
 fn factors(told: &[Told<'_>]) -> String {
     let (mut figures, mut alike) = (Vec::new(), Vec::new());
     for (words, _, _, gain) in told {
@@ -97,8 +98,7 @@ fn factors(told: &[Told<'_>]) -> String {
             | None => figures.push(format!("{words} ×{}", rounded(change.times(change.gain_pct)))),
         }
     }
-    let alike = (!alike.is_empty())
-        .then(|| format!("no difference that matters is told from chance in {}", format::listed(&alike)));
+    let alike = (!alike.is_empty()).then(|| format!("no relevant difference in {}", format::listed(&alike)));
     let figures = (!figures.is_empty()).then(|| figures.join(", "));
     figures.into_iter().chain(alike).collect::<Vec<String>>().join("; ")
 }
@@ -128,11 +128,11 @@ fn durable(report: &Report, point: &Point) -> Option<String> {
         _ => format!("{} of {} changes", grouped(lost), grouped(acknowledged)),
     };
     Some(match (crashes.is_empty(), is_durable, lost) {
-        (true, true, _) => "durable, as promised".to_owned(),
+        (true, true, _) => "durable (not tested)".to_owned(),
         (true, false, _) => "not durable".to_owned(),
         (false, true, 0) => "durable".to_owned(),
-        (false, false, 0) => "not durable, though kill -9 took nothing".to_owned(),
-        (false, true, _) => format!("kill -9 took {taken}, which was promised to stay"),
-        (false, false, _) => format!("not durable: kill -9 took {taken}"),
+        (false, false, 0) => "not durable, although kill -9 lost nothing".to_owned(),
+        (false, true, _) => format!("kill -9 lost {taken}, although the table is durable"),
+        (false, false, _) => format!("not durable (kill -9 lost {taken})"),
     })
 }

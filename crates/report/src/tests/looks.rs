@@ -36,15 +36,18 @@ fn study_of(measured: u32, noise: f64, third: f64) -> StudyRecord {
     study
 }
 
-fn sentence<'a>(report: &'a Report, rule: &str) -> Option<&'a str> {
-    report.verdicts().iter().find(|verdict| verdict.rule == rule).map(|verdict| verdict.sentence.as_str())
+fn sentence(report: &Report, rule: &str) -> Option<String> {
+    report.verdicts().iter().find(|verdict| verdict.rule == rule).map(crate::Verdict::sentence)
 }
 
 #[test]
 fn a_study_that_ended_early_says_after_how_many_blocks_and_why() {
     let report = Report::of(&study(8, 0.004));
-    let lines: Vec<String> =
-        report.verdicts().iter().map(|v| format!("{} {}: {}", v.level.word(), v.rule, v.sentence)).collect();
+    let lines: Vec<String> = report
+        .verdicts()
+        .iter()
+        .map(|v| format!("{} {}: {}", v.level.word(), v.rule, v.sentence()))
+        .collect();
     insta::assert_snapshot!(lines.join("\n"));
     assert!(report.not_begun.is_empty(), "the blocks that it did without");
     let compared = report.comparison.as_ref().unwrap();
@@ -96,7 +99,9 @@ fn what_is_not_settled_is_said_at_the_last_block_and_before() {
     assert_eq!((looks.ended, looks.settled, looks.comparisons), (Ended::AtMost, 1, 2));
     let told = sentence(&last, "looks").unwrap();
     assert!(
-        told.starts_with("The study took all of its 12 blocks: 1 of 2 comparisons is settled. It"),
+        told.starts_with(
+            "Stopping rule: the study used all of its 12 blocks: 1 of 2 comparisons is decided. Int"
+        ),
         "{told}"
     );
 
@@ -111,7 +116,7 @@ fn what_is_not_settled_is_said_at_the_last_block_and_before() {
     );
     let told = sentence(&report, "looks").unwrap();
     assert!(
-        told.starts_with("The study did not come to its end, after 8 of at most 12 blocks: all 2"),
+        told.starts_with("Stopping rule: the study stopped early, after 8 of at most 12 blocks: all 2"),
         "{told}"
     );
     assert_eq!(report.not_begun.len(), 12);

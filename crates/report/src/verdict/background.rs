@@ -34,12 +34,11 @@ fn on_device(trials: &[Trial], device: &str) -> Option<Verdict> {
     let found: Vec<BackgroundIo> = trials.iter().filter_map(of).collect();
     let share = |trial: &Trial| of(trial).map(|io| io.share);
     let words = what(&found);
-    let told = Doubt::with_figure(Level::Warning, "background_io", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "background load on {device}: {share} of its requests or bytes were of other programs, {words}"
-        )
-    });
-    told.map(|verdict| verdict.with_remedy(stop(&found, device)))
+    let told = Doubt::with_figure(Level::Warning, "background_io", trials, share)
+        .verdict(format::per_cent, |share| {
+            format!("{share} of the requests or bytes on {device} were from other programs: {words}")
+        });
+    told.map(|verdict| verdict.with_action(stop(&found, device)))
 }
 
 /// `4,683 reads/s at 293 MB/s, about 28.2 of 29.3 requests in flight`.
@@ -76,13 +75,13 @@ fn stop(found: &[BackgroundIo], device: &str) -> String {
     } else {
         "reads from and writes to"
     };
-    format!("stop what {does} {device}, and repeat")
+    format!("stop the program that {does} {device}, and repeat")
 }
 
 fn unknown(trials: &[Trial], why: &str) -> Option<Verdict> {
     let holds = |trial: &Trial| !trial.figures.is_empty() && trial.beside.background_unknown == Some(why);
     Doubt::plain(Level::Note, "background_io_unknown", trials, holds)
-        .verdict(format::per_cent, |_| format!("what other programs did on the device is not known: {why}"))
+        .verdict(format::per_cent, |_| format!("the I/O of other programs on the device is unknown: {why}"))
 }
 
 #[cfg(test)]

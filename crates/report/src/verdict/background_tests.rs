@@ -4,7 +4,7 @@ use record::{DeviceLoad, MeasuredTrial, OwnLoad, Resources, ServerLoad, StartedS
 
 use super::*;
 use crate::fixture::{self, Made, Sold};
-use crate::summary::{Summary, Trust};
+use crate::summary::{Reliability, Summary};
 
 /// Adds readings of a device, with 64 KiB a read of others, to a trial that reads 4 KiB.
 fn beside(mut trial: MeasuredTrial, ours_per_s: f64, others_per_s: f64) -> MeasuredTrial {
@@ -35,30 +35,47 @@ fn told(trials: Vec<MeasuredTrial>) -> (Report, Option<Verdict>) {
     (report, found)
 }
 
-/// Trust was poor for the processors alone, and no word was said of the device.
+/// Reliability was poor for the processors alone, and no word was said of the device.
 #[test]
 fn a_program_that_reads_the_same_disk_lowers_trust_is_the_limit_and_is_to_be_stopped() {
     let (report, found) = told(vec![disk(1, 4_683.0)]);
     let found = found.unwrap();
     assert_eq!(found.level, Level::Warning);
-    for part in
-        ["background load on vda: ", "4,68", " reads/s at 307 MB/s", "about 27.", " of 29.", "in flight"]
-    {
-        assert!(found.sentence.contains(part), "{part:?} is not in {:?}", found.sentence);
+    for part in [
+        "requests or bytes on vda were from other programs: ",
+        "4,68",
+        " reads/s at 307 MB/s",
+        "about 27.",
+        " of 29.",
+        "in flight",
+    ] {
+        assert!(found.sentence().contains(part), "{part:?} is not in {:?}", found.sentence());
     }
-    assert!(found.sentence.ends_with("; stop what reads from vda, and repeat"), "{}", found.sentence);
+    assert!(
+        found.sentence().ends_with(" Stop the program that reads from vda, and repeat."),
+        "{}",
+        found.sentence()
+    );
     let summary = Summary::of(&report);
-    assert_eq!(summary.trust, Trust::Poor);
-    assert!(summary.because[0].contains("background load on vda"), "{:?}", summary.because);
-    assert!(summary.limit.starts_with("likely other programs on the device vda: "), "{}", summary.limit);
-    assert_eq!(summary.next.as_deref(), Some("stop what reads from vda, and repeat"));
+    assert_eq!(summary.reliability, Reliability::Low);
+    assert!(
+        summary.because.as_ref().unwrap().contains("on vda were from other programs"),
+        "{:?}",
+        summary.because
+    );
+    assert!(summary.bottleneck.starts_with("likely: background I/O on vda: "), "{}", summary.bottleneck);
+    assert_eq!(summary.next.as_deref(), Some("stop the program that reads from vda, and repeat"));
 }
 
 #[test]
 fn a_disk_of_our_own_raises_nothing() {
     let (report, found) = told(vec![disk(1, 0.0)]);
     assert!(found.is_none(), "{found:?}");
-    assert!(!Summary::of(&report).limit.contains("other programs"), "{}", Summary::of(&report).limit);
+    assert!(
+        !Summary::of(&report).bottleneck.contains("background I/O"),
+        "{}",
+        Summary::of(&report).bottleneck
+    );
 }
 
 #[test]
@@ -66,7 +83,7 @@ fn several_trials_are_told_together_with_their_ranges() {
     let (report, found) = told(vec![disk(1, 4_683.0), disk(2, 1_000.0), disk(3, 0.0)]);
     let found = found.unwrap();
     assert_eq!(found.trials, [1, 2]);
-    assert!(found.sentence.contains(" to 4,68"), "{}", found.sentence);
+    assert!(found.sentence().contains(" to 4,68"), "{}", found.sentence());
     assert!(report.trials[2].beside.background_io.as_ref().is_some_and(|io| io.share < 0.05));
 }
 
@@ -76,8 +93,8 @@ fn a_rate_that_was_not_held_beside_others_is_limited_by_them() {
     let open = Made::read("page read").rate(289.0, 3_400.0).open(1_000.0, 50_000.0);
     let trial = beside(open.outcome(|outcome| outcome.offered = None).trial(1), 289.0, 4_683.0);
     let (report, _) = told(vec![trial]);
-    let limit = Summary::of(&report).limit;
-    assert!(limit.starts_with("likely other programs on the device vda"), "{limit}");
+    let limit = Summary::of(&report).bottleneck;
+    assert!(limit.starts_with("likely: background I/O on vda"), "{limit}");
 }
 
 fn server(read_bytes_per_s: Option<f64>) -> MeasuredTrial {
@@ -94,7 +111,7 @@ fn what_the_server_reads_itself_is_no_background_load() {
     let bytes = 4_683.0 * 65_536.0;
     assert!(told(vec![server(Some(bytes))]).1.is_none());
     let found = told(vec![server(Some(1e6))]).1.unwrap();
-    assert!(found.sentence.contains("background load on vda"), "{}", found.sentence);
+    assert!(found.sentence().contains("on vda were from other programs"), "{}", found.sentence());
 }
 
 #[test]
@@ -103,15 +120,15 @@ fn what_cannot_be_told_apart_is_said_and_never_taken_for_others() {
         let (report, found) = told(vec![trial]);
         assert!(found.is_none(), "{found:?}");
         let note = report.verdicts().iter().find(|verdict| verdict.rule == "background_io_unknown").cloned();
-        note.map(|note| (note.level, note.sentence)).unwrap()
+        note.map(|note| (note.level, note.sentence())).unwrap()
     };
     let (level, sentence) = unknown(server(None));
     assert_eq!(level, Level::Note);
-    assert!(sentence.ends_with("run as root or as its user"), "{sentence}");
+    assert!(sentence.contains("Run prony as root or as the server's user"), "{sentence}");
     let mut pair = server(Some(1e6));
     pair.trial.servers =
         vec![StartedServer { pair: Some("two servers".to_owned()), ..StartedServer::default() }];
-    assert!(unknown(pair).1.contains("only one of the nodes is read"));
+    assert!(unknown(pair).1.contains("prony reads only one of the nodes"));
     // Killed and started again, it was not read for half of the window.
     let mut killed = server(Some(1e6));
     let half = killed.resources.len() / 2;

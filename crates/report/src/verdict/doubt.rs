@@ -48,12 +48,11 @@ impl<'a> Doubt<'a> {
         Self { level, rule, trials: counted(trials, &hits), hits }
     }
 
-    /// One verdict, if the rule holds for any trial. `print` makes the figure's text, `sentence` gets the figure or
-    /// the range of the figures and says the rest.
+    /// One verdict, if the rule holds for any trial. `print` formats a figure. `fact` gets the figure, or the range of the figures.
     pub(crate) fn verdict(
         &self,
         print: impl Fn(f64) -> String,
-        sentence: impl Fn(&str) -> String,
+        fact: impl Fn(&str) -> String,
     ) -> Option<Verdict> {
         if self.hits.is_empty() {
             return None;
@@ -61,11 +60,9 @@ impl<'a> Doubt<'a> {
         let raised = |hit: &Hit<'_>| Some((hit.trial.number, print(hit.figure?)));
         let raised = self.hits.iter().filter_map(raised).collect();
         let figure = self.range(print);
-        Some(Verdict {
-            raised,
-            trials: self.hits.iter().map(|hit| hit.trial.number).collect(),
-            ..Verdict::new(self.level, self.rule, format!("{}: {}", self.subject(), sentence(&figure)))
-        })
+        let trials: Vec<u32> = self.hits.iter().map(|hit| hit.trial.number).collect();
+        let verdict = Verdict::new(self.level, self.rule, fact(&figure));
+        Some(Verdict { raised, ..verdict.about(self.subject()).of_trials(trials) })
     }
 
     /// The names of the trials, or how many they are.
@@ -81,13 +78,13 @@ impl<'a> Doubt<'a> {
             return names.join(", ");
         }
         match (self.hits.len(), self.trials.len()) {
-            (hits, of) if hits == of => format!("All {of} trials"),
+            (hits, of) if hits == of => format!("all {of} trials"),
             (hits, of) if names.len() <= NAMES_LISTED => {
                 let numbers = self.numbers().map(|numbers| format!(": {numbers}")).unwrap_or_default();
-                format!("{} ({hits} of {of} trials{numbers})", names.join(", "))
+                format!("{}, {hits} of {of} trials{numbers}", names.join(", "))
             }
             (hits, of) => {
-                let numbers = self.numbers().map(|numbers| format!(" ({numbers})")).unwrap_or_default();
+                let numbers = self.numbers().map(|numbers| format!(": {numbers}")).unwrap_or_default();
                 format!("{hits} of {of} trials{numbers}")
             }
         }

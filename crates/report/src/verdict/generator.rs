@@ -40,10 +40,13 @@ fn busy_thread(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<
         (limited && trial.shown().is_loaded(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, limits.busy_rule, trials, share)
-        .verdict(format::per_cent, |share| {
-            format!("{} used {share} of a core: {}, may have set this figure", limits.thread, limits.instead)
+        .verdict(format::per_cent, |share| format!("{} used {share} of a CPU", limits.thread))
+        .map(|verdict| {
+            let effect = format!("{}, may have set this figure", limits.instead);
+            verdict
+                .with_effect(effect)
+                .with_action(format!("treat the figure as a lower bound{}", limits.remedy))
         })
-        .map(|verdict| verdict.with_remedy(format!("take it as a lower bound{}", limits.remedy)))
 }
 
 /// A trial that has the machine to itself.
@@ -58,12 +61,11 @@ fn busy_threads(trials: &[Trial]) -> Option<Verdict> {
         (stats::cores_busy(share) && is_alone(trial)).then_some(share)
     };
     Doubt::with_figure(Level::Warning, "generator_cpu_all", trials, share)
-        .verdict(format::per_cent, |share| {
-            format!(
-                "the load threads used {share} of all cores: the CPU, not the disk, may have set this figure"
-            )
+        .verdict(format::per_cent, |share| format!("the load threads used {share} of all CPUs"))
+        .map(|verdict| {
+            let effect = "the CPU, not the disk, may have set this figure";
+            verdict.with_effect(effect).with_action("treat the figure as a lower bound")
         })
-        .map(|verdict| verdict.with_remedy("take it as a lower bound"))
 }
 
 /// Load that is neither ours nor that of the servers takes CPU, and often the disk as well.
@@ -72,11 +74,11 @@ fn others(trials: &[Trial]) -> Option<Verdict> {
         let is_loaded = trial.shown().is_loaded(trial);
         trial.machine.others_share.filter(|&share| share > OTHERS_SHARE_MAX && is_loaded)
     };
-    Doubt::with_figure(Level::Warning, "other_load", trials, share).verdict(format::per_cent, |share| {
-        format!(
-            "{share} of all cores were busy with other work than this measurement (other programs, or the kernel's own threads)"
-        )
-    }).map(|verdict| verdict.with_remedy("measure on an idle machine to be sure"))
+    Doubt::with_figure(Level::Warning, "other_load", trials, share)
+        .verdict(format::per_cent, |share| {
+            format!("other programs or kernel threads used {share} of all CPUs")
+        })
+        .map(|verdict| verdict.with_action("repeat on an idle machine"))
 }
 
 fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Option<Verdict> {
@@ -88,9 +90,9 @@ fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Op
     };
     Doubt::with_figure(Level::Warning, rule, trials, share)
         .verdict(format::per_cent, |share| {
-            format!("the rate is {share} of what {reaches}, and no more than half of it can be trusted")
+            format!("the rate is {share} of the rate that {reaches} (at most 50% is reliable)")
         })
-        .map(|verdict| verdict.with_remedy(format!("take it as a lower bound{remedy}")))
+        .map(|verdict| verdict.with_action(format!("treat the figure as a lower bound{remedy}")))
 }
 
 /// What it did with a target it can do without one: a calibration that gave less was disturbed, and tells nothing.
@@ -106,8 +108,7 @@ fn disturbed_calibration(trials: &[Trial], workload: Workload, limits: &Limits) 
         |per_s| unit.text(per_s),
         |reached| {
             format!(
-                "what {reaches} was measured as {reached}, and the trial came to more: something disturbed that measurement, and how \
-                 near the load generator was to its end is not known from it; repeat on an idle machine"
+                "the rate that {reaches} was calibrated as {reached}, and the trial was faster: background load disturbed the calibration"
             )
         },
     )
@@ -124,9 +125,9 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
         format!(
-            "{count} operations were due and not sent when the window ended: the offered rate was not held"
+            "{count} operations were due and not sent at the end of the window: the offered rate was not sustained"
         )
-    }).map(|verdict| verdict.with_remedy("offer less to see what is held"))
+    }).map(|verdict| verdict.with_action("offer a lower rate"))
 }
 
 /// An open loop that sent late measured itself; each sign has its own sentence.
@@ -145,11 +146,11 @@ fn sent_late(trial: &Trial) -> Option<Verdict> {
     let waited = waited.and_then(|rate| Some((rate.waited_share?, rate.slots))).map(|(share, slots)| {
         let share = format::per_cent(share);
         format!(
-            "; {share} of them fell due while all {} outstanding were in use, and waited for the device",
+            ". {share} of them were due while all {} outstanding I/Os were in use, and waited for the device",
             format::grouped(slots)
         )
     });
     let waited = waited.unwrap_or_default();
-    let verdict = Verdict::new(Level::Warning, "sent_late", format!("{}: {sign}{waited}", trial.name));
-    Some(Verdict { trials: vec![trial.number], ..verdict.with_remedy(remedy) })
+    let verdict = Verdict::new(Level::Warning, "sent_late", format!("{sign}{waited}")).about(&trial.name);
+    Some(Verdict { trials: vec![trial.number], ..verdict.with_action(remedy) })
 }

@@ -17,16 +17,15 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 fn resumed(resumption: &Resumption, in_blocks: bool) -> Verdict {
     let again = match resumption.set_aside.as_slice() {
         [] => String::new(),
-        [only] => format!("; trial {only} of the interrupted block ran again"),
+        [only] => format!(". Trial {only} of the interrupted block ran again"),
         several => {
             let numbers: Vec<String> = several.iter().map(u32::to_string).collect();
-            format!("; trials {} of the interrupted block ran again", format::listed(&numbers))
+            format!(". Trials {} of the interrupted block ran again", format::listed(&numbers))
         }
     };
     let between = if in_blocks { "the blocks" } else { "the trials before and after" };
     let sentence = format!(
-        "The study was interrupted and taken up again at {} with trial {}{again}; what changed on the machine meanwhile \
-         is between {between}",
+        "the study was interrupted, and resumed at {} with trial {}{again}. Changes of the machine fall between {between}",
         resumption.at, resumption.from_trial
     );
     Verdict::new(Level::Note, "resumed", sentence)
@@ -36,13 +35,10 @@ fn resumed(resumption: &Resumption, in_blocks: bool) -> Verdict {
 fn another_machine(resumption: &Resumption, in_blocks: bool) -> Option<Verdict> {
     let differs = (!resumption.differs.is_empty()).then(|| resumption.differs.join("; "))?;
     let so = if in_blocks {
-        "each comparison is within a block, but the blocks before and after are of different machines"
+        "comparisons within a block remain valid"
     } else {
         "do not compare the trials before with those after it"
     };
-    let sentence = format!(
-        "From trial {} on the machine is not the one that the study was begun on: {differs}; {so}",
-        resumption.from_trial
-    );
-    Some(Verdict::new(Level::Warning, "resumed", sentence))
+    let sentence = format!("the machine changed at trial {}: {differs}", resumption.from_trial);
+    Some(Verdict::new(Level::Warning, "resumed", sentence).with_effect(so))
 }

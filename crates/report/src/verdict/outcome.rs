@@ -17,10 +17,10 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(quick_look(report));
     verdicts.extend(lab::verdict(report));
     verdicts.extend(report.damage.iter().map(|damage| {
-        Verdict::new(Level::Warning, "damage", format!("The results directory is damaged: {damage}"))
+        Verdict::new(Level::Warning, "damage", format!("the results directory is damaged: {damage}"))
     }));
     if report.environment.is_none() {
-        let sentence = "The machine that this was measured on was not recorded".to_owned();
+        let sentence = "the machine was not recorded".to_owned();
         verdicts.push(Verdict::new(Level::Note, "environment", sentence));
     }
     verdicts
@@ -34,13 +34,12 @@ pub(crate) fn unfinished(report: &Report) -> Vec<Verdict> {
 fn study(report: &Report) -> Option<Verdict> {
     let reason = report.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let (level, sentence) = match report.state {
-        State::Failed => (Level::Failure, format!("The study failed{reason}")),
-        State::Aborted => (Level::Warning, format!("The study was stopped before its end{reason}")),
-        State::Invalid => (Level::Warning, format!("The study is invalid{reason}")),
-        State::Planned | State::Running => (
-            Level::Warning,
-            "The study was not finished: the program ended while it ran, or it still runs".to_owned(),
-        ),
+        State::Failed => (Level::Failure, format!("the run failed{reason}")),
+        State::Aborted => (Level::Warning, format!("the run was stopped before its end{reason}")),
+        State::Invalid => (Level::Warning, format!("the run is invalid{reason}")),
+        State::Planned | State::Running => {
+            (Level::Warning, "not finished: prony ended during the run, or it still runs".to_owned())
+        }
         State::Complete | State::Skipped => return None,
     };
     Some(Verdict::new(level, "study", sentence))
@@ -48,10 +47,10 @@ fn study(report: &Report) -> Option<Verdict> {
 
 /// A search says so in its own sentence.
 fn quick_look(report: &Report) -> Option<Verdict> {
-    let sentence = "A quick look: times were shortened, so these figures are no measurement to rely on";
+    let sentence = "times were shortened, so the figures are indicative only";
     (report.quick && report.searches.is_empty()).then(|| {
         let verdict = Verdict::new(Level::Warning, "quick", sentence.to_owned());
-        verdict.with_remedy("measure without a quick look")
+        verdict.with_action("run it again without the quick mode")
     })
 }
 
@@ -60,7 +59,7 @@ fn not_begun(report: &Report) -> Option<Verdict> {
     let trials = report.not_begun.clone();
     (!trials.is_empty()).then(|| {
         let count = trials.len();
-        let sentence = format!("{count} of {planned} planned trials were not begun");
+        let sentence = format!("{count} of {planned} planned trials did not start");
         Verdict { trials, ..Verdict::new(Level::Warning, "not_begun", sentence) }
     })
 }
@@ -89,12 +88,13 @@ fn errors(trial: &Trial) -> Option<Verdict> {
     let kinds = errors_by_kind(trial);
     let outage = !trial.shown().outages(trial).is_empty();
     let (level, rule, remedy) = match trial.is_void() {
-        true => (Level::Failure, "io_errors", "trust no figure of this trial"),
+        true => (Level::Failure, "io_errors", "do not use figures of this trial"),
         false => (Level::Warning, "operation_errors", "see the log of the server"),
     };
     (!kinds.is_empty() && !outage).then(|| {
-        let sentence = format!("{}: {} ended with an error", trial.name, kinds.join(", "));
-        Verdict { trials: vec![trial.number], ..Verdict::new(level, rule, sentence).with_remedy(remedy) }
+        let sentence = format!("{} failed", kinds.join(", "));
+        let verdict = Verdict::new(level, rule, sentence).about(&trial.name).with_action(remedy);
+        verdict.of_trials(vec![trial.number])
     })
 }
 
@@ -110,26 +110,26 @@ fn ended_early(trial: &Trial) -> Option<Verdict> {
         }
         None => trial.name.clone(),
     };
-    let kept =
-        if trial.figures.is_empty() { "nothing was measured" } else { "what was measured before is shown" };
-    let (level, sentence) = match trial.state {
-        State::Failed => (Level::Failure, format!("{name} failed: {reason}; {kept}")),
-        State::Aborted => (Level::Warning, format!("{name} was stopped after {}; {kept}", after(trial))),
+    let kept = if trial.figures.is_empty() { "nothing was measured" } else { "earlier figures are shown" };
+    let (level, fact, effect) = match trial.state {
+        State::Failed => (Level::Failure, format!("failed: {reason}"), kept.to_owned()),
+        State::Aborted => (Level::Warning, format!("stopped after {}", after(trial)), kept.to_owned()),
         State::Invalid => {
             let figures = rate_in_words(trial).map_or_else(
                 || "its figures do not count".to_owned(),
                 |rate| format!("its figure of {rate} does not count"),
             );
-            (Level::Warning, format!("{name} is invalid: {reason}; {figures}"))
+            (Level::Warning, format!("invalid: {reason}"), figures)
         }
         State::Running => {
-            (Level::Warning, format!("{name} was not finished: the program ended while it ran; {kept}"))
+            (Level::Warning, "not finished: prony ended during the trial".to_owned(), kept.to_owned())
         }
         State::Planned | State::Complete | State::Skipped => return None,
     };
     let remedy = matches!(trial.state, State::Invalid)
         .then(|| remedy_in(&reason).unwrap_or("measure it again").to_owned());
-    Some(Verdict { remedy, trials: vec![trial.number], ..Verdict::new(level, ENDED_EARLY, sentence) })
+    let verdict = Verdict::new(level, ENDED_EARLY, fact).about(name).with_effect(effect);
+    Some(Verdict { action: remedy, trials: vec![trial.number], ..verdict })
 }
 
 /// Verbs that the remedies within reasons of trials begin with: a reason is one text, in old records too.
@@ -149,7 +149,7 @@ pub(crate) fn rate_in_words(trial: &Trial) -> Option<String> {
 }
 
 fn after(trial: &Trial) -> String {
-    format!("{} of measuring", format::duration(trial.measured_s))
+    format::duration(trial.measured_s)
 }
 
 /// Skipped trials, those with the same reason in one sentence. A series that says itself where it stopped is
@@ -164,14 +164,12 @@ fn skipped(report: &Report) -> Vec<Verdict> {
     groups
         .into_iter()
         .map(|(reason, trials)| {
-            let what = match trials.as_slice() {
-                [only] => format!("{} was left out", only.name),
-                several => format!("{} trials were left out", several.len()),
+            let subject = match trials.as_slice() {
+                [only] => only.name.clone(),
+                several => format!("{} trials", several.len()),
             };
-            Verdict {
-                trials: trials.iter().map(|trial| trial.number).collect(),
-                ..Verdict::new(Level::Note, "skipped", format!("{what}: {reason}"))
-            }
+            let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
+            Verdict::new(Level::Note, "skipped", reason).about(subject).of_trials(numbers)
         })
         .collect()
 }

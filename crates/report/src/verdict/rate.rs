@@ -2,7 +2,7 @@
 //! moment that does not make a trial invalid.
 
 use super::doubt::Doubt;
-use super::{Level, Verdict};
+use super::{Fact, Level, Verdict};
 use crate::backlog::Backlog;
 use crate::configuration::Configuration;
 use crate::format;
@@ -18,6 +18,18 @@ pub(crate) enum Held {
     No(String),
 }
 
+impl Held {
+    /// A figure with what follows it, behind whether its rate was sustained. A rate that was not sustained has no figure to remember.
+    pub(crate) fn fact(held: Option<Self>, figure: String, after: &[String]) -> Fact {
+        let after = after.join(", ");
+        match held {
+            None => Fact::around("", figure, after),
+            Some(Self::Yes(held)) => Fact::around(format!("{held}: "), figure, after),
+            Some(Self::No(not_held)) => format!("{not_held}: {figure}{after}").into(),
+        }
+    }
+}
+
 /// None where no rate was offered, or no trial could be judged.
 pub(crate) fn held(configuration: &Configuration, trials: &[Trial]) -> Option<Held> {
     let words = workloads::of(configuration.workload).words();
@@ -29,11 +41,11 @@ pub(crate) fn held(configuration: &Configuration, trials: &[Trial]) -> Option<He
     let not: Vec<&OfferedRate> = judged.iter().filter(|rate| !rate.held).collect();
     Some(match (judged.len(), not.first()) {
         (0, _) => return None,
-        (1, None) => Held::Yes("held".to_owned()),
-        (runs, None) => Held::Yes(format!("held in all {runs} runs")),
-        (1, Some(only)) => Held::No(format!("not held: {}", because(only, words))),
-        (runs, Some(first)) => {
-            Held::No(format!("not held in {} of {runs} runs: {}", not.len(), because(first, words)))
+        (1, None) => Held::Yes("sustained".to_owned()),
+        (trials, None) => Held::Yes(format!("sustained in all {trials} trials")),
+        (1, Some(only)) => Held::No(format!("not sustained, {}", because(only, words))),
+        (trials, Some(first)) => {
+            Held::No(format!("not sustained in {} of {trials} trials, {}", not.len(), because(first, words)))
         }
     })
 }
@@ -46,16 +58,16 @@ pub(crate) fn not_held(trial: &Trial) -> Option<String> {
 fn because(rate: &OfferedRate, words: &Words) -> String {
     let number = |per_s: f64| format::figure(words.unit.of(per_s));
     let (reached, due) = (number(rate.reached_per_s), number(rate.due_per_s));
-    let mut parts = vec![format!("{reached} of {due} {} were reached", words.unit.long)];
+    let mut parts = vec![format!("{reached} of {due} {}", words.unit.long)];
     if rate.unsent > 0 {
         parts.push(format!("{} were never sent", format::grouped(rate.unsent)));
     }
     if let Some(growth) = rate.growth_ms_per_s {
-        parts.push(format!("the response time grew by {} ms a second", format::figure(growth)));
+        parts.push(format!("response time grew by {} ms per second", format::figure(growth)));
     }
     let all = (words.all_in_flight)(rate.slots);
     let everything = rate.was_behind() || (rate.waited_share.is_none() && rate.unsent > 0);
-    let all = if everything { format!("; {all}") } else { String::new() };
+    let all = if everything { format!(", {all}") } else { String::new() };
     format!("{}{all}", parts.join(", "))
 }
 
@@ -73,18 +85,18 @@ pub(crate) fn backlog(trials: &[Trial]) -> Option<Verdict> {
             format!("warm up for at least {}", format::duration(enough)),
         ),
         (None, _) | (_, None) => {
-            ("not gone when the window ended".to_owned(), "warm up longer, or offer less".to_owned())
+            ("not gone at the end of the window".to_owned(), "increase the warm-up, or offer less".to_owned())
         }
     };
     let operations = |trial: &Trial| of(trial).map(|one| one.operations as f64);
     let print = |count: f64| format::grouped(count as u64);
     let told = Doubt::with_figure(Level::Warning, "backlog_at_begin", trials, operations).verdict(print, |count| {
         format!(
-            "the measured window began with a backlog of about {count} {counted} from the warm-up, {gone}; rates leave \
-             them out, response times count them"
+            "the measured window started with a backlog of about {count} {counted} from the warm-up, {gone}"
         )
     });
-    told.map(|verdict| verdict.with_remedy(remedy))
+    let effect = "throughput excludes this backlog, response times include it";
+    told.map(|verdict| verdict.with_effect(effect).with_action(remedy))
 }
 
 /// A client that stood still so long that its longest latencies are its own, and no longer.
@@ -94,35 +106,37 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
         let seen = stats::pause_seen(stats::Stood { longest_ms, sum_ms, window_s: trial.measured_s });
         (trial.is_complete() && seen).then_some(longest_ms * 1e3)
     };
-    Doubt::with_figure(Level::Warning, "generator_paused", trials, longest).verdict(format::latency, |longest| {
-        format!(
-            "the load generator itself stood still for {longest} at a time: it got no CPU, and the longest latencies are its \
-             own"
-        )
-    }).map(|verdict| verdict.with_remedy("look for other load on the machine"))
+    Doubt::with_figure(Level::Warning, "generator_paused", trials, longest)
+        .verdict(format::latency, |longest| {
+            format!("the load generator stopped for up to {longest}, without a CPU")
+        })
+        .map(|verdict| {
+            let effect = "the longest latencies are its own";
+            verdict.with_effect(effect).with_action("look for background load on the machine")
+        })
 }
 
 /// Share of an offered rate that is as good as all of it: the load decides, and an interval would be of the load.
 const ALL_OFFERED_SHARE: f64 = 0.9995;
 
-/// `(this run: 73,010–75,200)`, or of how many runs it is the mean; no interval of a rate that was offered and reached.
+/// `(73,010–75,200 in this trial)`, or the number of trials; a rate that was offered and reached has no interval.
 pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     let repeats = configuration.trials.len();
     let reached = configuration.main().and_then(|main| main.per_s).zip(configuration.offered_per_s());
     if reached.is_some_and(|(per_s, offered)| per_s >= ALL_OFFERED_SHARE * offered) {
         return match repeats {
-            1 => "(all that was offered)".to_owned(),
-            _ => format!("(mean of {repeats} runs, all that was offered)"),
+            1 => "(all offered)".to_owned(),
+            _ => format!("(mean of {repeats} trials, all offered)"),
         };
     }
     let range = configuration
         .rate_per_s
         .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));
     match (range, repeats) {
-        (Some(range), 1) => format!("(this run: {range})"),
-        (Some(range), _) => format!("(mean of {repeats} runs, {range})"),
-        (None, 1) => "(no interval: too short a run)".to_owned(),
-        (None, _) => format!("(mean of {repeats} runs, no interval)"),
+        (Some(range), 1) => format!("({range} in this trial)"),
+        (Some(range), _) => format!("(95% CI {range}, {repeats} trials)"),
+        (None, 1) => "(no interval: trial too short)".to_owned(),
+        (None, _) => format!("(mean of {repeats} trials, no interval)"),
     }
 }
 

@@ -19,12 +19,13 @@ pub(crate) fn not_durable(trials: &[Trial]) -> Option<Verdict> {
         servers.into_iter().find(|server| !server.is_durable).cloned()
     };
     let durability = trials.iter().find_map(server)?.durability;
-    Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some()).verdict(format::per_cent, |_| {
-        format!(
-            "commits may be lost with the power ({durability}); the figures cannot be compared with those of a durable \
-             server"
-        )
-    }).map(|verdict| verdict.with_remedy("make commits durable and measure again"))
+    Doubt::plain(Level::Warning, "server_not_durable", trials, |trial| server(trial).is_some())
+        .verdict(format::per_cent, |_| format!("a power loss may lose commits ({durability})"))
+        .map(|verdict| {
+            verdict
+                .with_effect("the figures are not comparable with those of a durable server")
+                .with_action("make commits durable, and repeat")
+        })
 }
 
 /// Who runs a server, whether it is a copy, and what stands before it, in a line.
@@ -50,16 +51,13 @@ pub(crate) fn exposed(trials: &[Trial]) -> Option<Verdict> {
         links.into_iter().find_map(|link| Some((link.exposure()?, link.words())))
     };
     let (exposure, words) = trials.iter().find_map(link)?;
-    Doubt::plain(Level::Note, "connection_exposed", trials, |trial| link(trial).is_some()).verdict(
-        format::per_cent,
-        |_| {
-            format!(
-                "the connection to another machine {exposure} ({words}); with `sslmode=verify-full` in the address, of MySQL and MariaDB \
-                 `ssl-mode=VERIFY_IDENTITY`, of SQL Server `encrypt=on` alone, it would be encrypted and verified"
-            )
-        },
-    )
+    Doubt::plain(Level::Note, "connection_exposed", trials, |trial| link(trial).is_some())
+        .verdict(format::per_cent, |_| format!("the connection to another machine {exposure} ({words})"))
+        .map(|verdict| verdict.with_action(VERIFIED))
 }
+
+/// How an address asks for an encrypted connection to a verified server.
+const VERIFIED: &str = "set `sslmode=verify-full` in the address (MySQL and MariaDB: `ssl-mode=VERIFY_IDENTITY`, SQL Server: `encrypt=on`)";
 
 /// ` for 3.20 s`, ` 2 times, together for 5.00 s`, ` from second 40 to the end`.
 pub(crate) fn length_of(outages: &[Outage]) -> String {

@@ -43,13 +43,12 @@ fn noisy(trials: &[Trial]) -> Option<Verdict> {
         let most = VARIATION_MAX.max(trial.shown().by_chance(trial)?.scatter);
         trial.stability.coefficient_of_variation.filter(|&cv| cv > most)
     };
-    Doubt::with_figure(Level::Warning, "noisy", trials, scatter).verdict(format::per_cent, |share| {
-        format!(
-            "noisy: the rates of the single seconds scatter by {share} (coefficient of variation, more than {} and than chance \
-             makes)",
-            format::per_cent(VARIATION_MAX)
-        )
-    }).map(|verdict| verdict.with_remedy("measure longer, repeat, and look for other load on the machine"))
+    Doubt::with_figure(Level::Warning, "noisy", trials, scatter)
+        .verdict(format::per_cent, |share| format!("throughput per second varied by {share}"))
+        .map(|verdict| {
+            let limit = format!("coefficient of variation, limit {}", format::per_cent(VARIATION_MAX));
+            verdict.with_limit(limit).with_action("measure longer, repeat, and look for background load")
+        })
 }
 
 /// A time without an answer that is longer than chance makes, and no outage, which is told as such.
@@ -69,12 +68,14 @@ fn stalled(trials: &[Trial]) -> Option<Verdict> {
     };
     let length = |trial: &Trial| gap(trial).map(|gap| gap.length_s);
     let print = |seconds: f64| format!("{seconds:.1} s");
-    Doubt::with_figure(Level::Warning, "stalled", trials, length).verdict(print, |length| {
-        format!(
-            "the longest time without an answer was {length}{at}: the mean holds it, and no interval tells when the next one \
-             comes"
-        )
-    }).map(|verdict| verdict.with_remedy("look for flushes, checkpoints and other load, and measure over several of them"))
+    Doubt::with_figure(Level::Warning, "stalled", trials, length)
+        .verdict(print, |length| format!("no answer for {length}{at}"))
+        .map(|verdict| {
+            let effect = "the mean includes this stall, and no interval predicts the next one";
+            verdict.with_effect(effect).with_action(
+                "look for flushes, checkpoints and background load, and measure over several of them",
+            )
+        })
 }
 
 /// What rises or falls over the run: more than may matter, and more than chance makes; or more than SNIA's PTS allows.
@@ -95,24 +96,25 @@ fn from_to(trial: &Trial) -> Option<String> {
 }
 
 fn drifting(trials: &[Trial]) -> Option<Verdict> {
-    let verdict = Doubt::with_figure(Level::Warning, "drift", trials, drift).verdict(format::per_cent, |_| {
-        let first = trials.iter().find(|trial| drift(trial).is_some()).and_then(from_to);
-        let drifted = trials.iter().filter(|trial| drift(trial).is_some()).count();
-        let example = match (first, drifted) {
-            (Some(first), 1) => format!(": {first}"),
-            (Some(first), _) => format!(", in the first of these trials {first}"),
-            (None, _) => String::new(),
-        };
-        format!(
-            "the rate drifted{example} (means of the first and the last fifth; the trend is more than {} of the mean and than \
-             chance makes; the rule of SNIA's PTS allows {}), so that the mean describes no part of the trial",
-            format::per_cent(TREND_MAX),
-            format::per_cent(LINE_MAX)
-        )
-    })?;
+    let verdict =
+        Doubt::with_figure(Level::Warning, "drift", trials, drift).verdict(format::per_cent, |_| {
+            let first = trials.iter().find(|trial| drift(trial).is_some()).and_then(from_to);
+            let drifted = trials.iter().filter(|trial| drift(trial).is_some()).count();
+            let example = match (first, drifted) {
+                (Some(first), 1) => format!(": {first}"),
+                (Some(first), _) => format!(", in the first of these trials {first}"),
+                (None, _) => String::new(),
+            };
+            format!(
+                "throughput drifted{example} (first and last fifth; limit {} of the mean, SNIA PTS {})",
+                format::per_cent(TREND_MAX),
+                format::per_cent(LINE_MAX)
+            )
+        })?;
     let told = |trial: &Trial| Some((trial.number, from_to(trial).filter(|_| drift(trial).is_some())?));
     let raised = trials.iter().filter_map(told).collect();
-    Some(Verdict { raised, ..verdict.with_remedy("warm up and measure longer") })
+    let verdict = verdict.with_effect("the mean describes no part of the trial");
+    Some(Verdict { raised, ..verdict.with_action("warm up longer, and measure longer") })
 }
 
 fn moving(trials: &[Trial]) -> Option<Verdict> {
@@ -122,12 +124,13 @@ fn moving(trials: &[Trial]) -> Option<Verdict> {
         let fifths = trial.stability.fifths.filter(|_| settled(trial).is_none() && drift(trial).is_none())?;
         (fifths.range_share > most).then_some(fifths.range_share)
     };
-    Doubt::with_figure(Level::Warning, "not_steady", trials, range).verdict(format::per_cent, |share| {
-        format!(
-            "not steady: between the five fifths of the window the rate moved by {share} of its mean, up and down (the rule of \
-             SNIA's PTS allows 20 %)"
-        )
-    }).map(|verdict| verdict.with_remedy("warm up and measure longer"))
+    Doubt::with_figure(Level::Warning, "not_steady", trials, range)
+        .verdict(format::per_cent, |share| {
+            format!("throughput moved by {share} of its mean between the five fifths of the window")
+        })
+        .map(|verdict| {
+            verdict.with_limit("SNIA PTS limit 20%").with_action("warm up longer, and measure longer")
+        })
 }
 
 /// A database's trial of minutes, whose warm-up is cut before it is judged; none where its fifths may differ by chance.
@@ -146,11 +149,10 @@ fn trending_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
         |trial: &Trial| unsettled(trial).map(|rest| rest.slope_share).filter(|&share| share > LINE_MAX);
     Doubt::with_figure(Level::Warning, "no_steady_state", trials, slope).verdict(format::per_cent, |share| {
         format!(
-            "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still rose or fell by {share} of its \
-             mean as a trend (the rule of SNIA's PTS allows {})",
+            "after the warm-up that MSER-5 cuts, throughput still changed by {share} of its mean as a trend (SNIA PTS limit {})",
             format::per_cent(LINE_MAX)
         )
-    }).map(|verdict| verdict.with_remedy("warm up and measure longer"))
+    }).map(|verdict| verdict.with_action("warm up longer, and measure longer"))
 }
 
 fn moving_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
@@ -160,21 +162,18 @@ fn moving_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "no_steady_state", trials, range).verdict(format::per_cent, |share| {
         format!(
-            "no steady state: without the seconds that MSER-5 cuts as warm-up, the rate still moved by {share} of its mean \
-             between five equal parts, up and down (the rule of SNIA's PTS allows {})",
+            "after the warm-up that MSER-5 cuts, throughput still moved by {share} of its mean between five equal parts (SNIA PTS limit {})",
             format::per_cent(RANGE_MAX)
         )
-    }).map(|verdict| verdict.with_remedy("warm up and measure longer"))
+    }).map(|verdict| verdict.with_action("warm up longer, and measure longer"))
 }
 
 fn never_settled(trials: &[Trial]) -> Option<Verdict> {
     let by_half =
         |trial: &Trial| settled(trial).is_some_and(|settled| !settled.steady && settled.rest.is_none());
     Doubt::plain(Level::Warning, "no_steady_state", trials, by_half)
-        .verdict(format::per_cent, |_| {
-            "no steady state: more than half of the run would have to be cut as warm-up (MSER-5)".to_owned()
-        })
-        .map(|verdict| verdict.with_remedy("warm up and measure longer"))
+        .verdict(format::per_cent, |_| "MSER-5 would cut more than half of the trial as warm-up".to_owned())
+        .map(|verdict| verdict.with_action("warm up longer, and measure longer"))
 }
 
 /// Shares by which a warm-up within the window may change the rate.
@@ -185,11 +184,11 @@ fn warming(trials: &[Trial]) -> Option<Verdict> {
         let change = settled(trial)?.change_share?.abs();
         (change > WARM_UP_SHARE_MAX).then_some(change)
     };
-    Doubt::with_figure(Level::Warning, "warming", trials, change).verdict(format::per_cent, |share| {
-        format!(
-            "still warming up when it was measured: without the seconds that MSER-5 cuts, the rate is {share} another"
-        )
-    }).map(|verdict| verdict.with_remedy("give it a longer warm-up"))
+    Doubt::with_figure(Level::Warning, "warming", trials, change)
+        .verdict(format::per_cent, |share| {
+            format!("without the warm-up seconds that MSER-5 cuts, throughput differs by {share}")
+        })
+        .map(|verdict| verdict.with_action("increase the warm-up"))
 }
 
 /// Trials so short that fewer than 90 of 100 intervals hold if their seconds strongly resemble each other. A short trial cannot
@@ -204,22 +203,24 @@ fn short(trials: &[Trial]) -> Option<Verdict> {
         |correlation| format!("{correlation:.1}"),
         |correlation| {
             format!(
-                "the 95 % interval of so few seconds (under {}) holds in about 9 of 10 such trials, and in about 8 of 10 if each \
-                 second strongly resembles the one before (measured correlation {correlation})",
+                "the trial has fewer than {} seconds, with a correlation of {correlation} between neighboring seconds",
                 stats::SECONDS_ENOUGH
             )
         },
     );
-    verdict.map(|verdict| verdict.with_remedy(format!("measure for {} s or longer", stats::SECONDS_ENOUGH)))
+    verdict.map(|verdict| {
+        let effect = "the 95% interval covers the mean in only 8 to 9 of 10 such trials";
+        verdict.with_effect(effect).with_action(format!("measure for at least {} s", stats::SECONDS_ENOUGH))
+    })
 }
 
 fn stolen(trials: &[Trial]) -> Option<Verdict> {
     let steal = |trial: &Trial| trial.machine.steal_share.filter(|&share| share > STEAL_SHARE_MAX);
     Doubt::with_figure(Level::Warning, "steal", trials, steal)
         .verdict(format::per_cent, |share| {
-            format!("the hypervisor gave {share} of the CPU time to others (steal)")
+            format!("the hypervisor gave {share} of the CPU time to other guests")
         })
         .map(|verdict| {
-            verdict.with_remedy("repeat when its host is quieter, or take the figures as a lower bound")
+            verdict.with_action("repeat when the host is quieter, or treat the figures as a lower bound")
         })
 }

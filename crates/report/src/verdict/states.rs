@@ -14,7 +14,9 @@ use crate::trial::Trial;
 
 const RULE: &str = "two_states";
 
-const REMEDY: &str = "look for what changes with the rate: a query plan, the CPU clock, a cache, NUMA placement or another program";
+const REMEDY: &str = "look for a change of query plan, CPU clock, cache, NUMA placement or background load";
+
+const NEITHER: &str = "the mean describes neither";
 
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let of_trials =
@@ -22,11 +24,11 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     within(&report.trials).into_iter().chain(of_trials).collect()
 }
 
-/// `1,000 IOPS in 60 % of the seconds, 600 IOPS in the others`.
+/// `1,000 IOPS in 60% of the seconds, 600 IOPS in the others`.
 fn levels(states: &TwoStates, trial: &Trial, of: &str) -> String {
     let unit = trial.shown().words().unit;
     format!(
-        "about {} in {} of the {of} and about {} in the others",
+        "about {} in {} of the {of}, about {} in the others",
         unit.text(states.high),
         format::per_cent(states.high_share),
         unit.text(states.low)
@@ -43,12 +45,10 @@ fn within(trials: &[Trial]) -> Option<Verdict> {
         1 => format!("{example}, with {switches} changes"),
         _ => format!("in the first of these trials {example}"),
     };
-    let verdict = Doubt::plain(Level::Note, RULE, trials, |trial| states(trial).is_some()).verdict(
-        |_| String::new(),
-        |_| format!("the rate alternates between two states: {example}; the mean describes neither"),
-    )?;
+    let verdict = Doubt::plain(Level::Note, RULE, trials, |trial| states(trial).is_some())
+        .verdict(|_| String::new(), |_| format!("throughput alternates between two states: {example}"))?;
     let raised = trials.iter().filter_map(|trial| Some((trial.number, told(trial)?))).collect();
-    Some(Verdict { raised, ..verdict.with_remedy(REMEDY) })
+    Some(Verdict { raised, ..verdict.with_effect(NEITHER).with_action(REMEDY) })
 }
 
 fn between(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
@@ -58,12 +58,11 @@ fn between(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     let with_rate = configuration.trials.iter().zip(&configuration.per_s);
     let slow: Vec<u32> = with_rate.filter(|(_, per_s)| **per_s < middle).map(|(number, _)| *number).collect();
     let numbers: Vec<String> = slow.iter().map(|number| format!("#{number}")).collect();
-    let sentence = format!(
-        "{}: its trials alternate between two states: {} (trials {} in the lower one); the mean describes neither",
-        configuration.name,
+    let fact = format!(
+        "trials alternate between two states: {} (lower: trials {})",
         levels(&states, first, &format!("{} trials", configuration.trials.len())),
         numbers.join(", ")
     );
-    let verdict = Verdict { trials: slow, ..Verdict::new(Level::Note, RULE, sentence) };
-    Some(verdict.with_remedy(REMEDY))
+    let verdict = Verdict::new(Level::Note, RULE, fact).about(&configuration.name).of_trials(slow);
+    Some(verdict.with_effect(NEITHER).with_action(REMEDY))
 }

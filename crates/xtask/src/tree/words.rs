@@ -169,7 +169,8 @@ pub(crate) fn check(faults: &[Fault], listed: &str) -> Vec<Finding> {
 /// Prints the faults of the places that begin with `place`, and the counts of all of them.
 pub(crate) fn print(faults: &[Fault], place: &str) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for fault in faults.iter().filter(|fault| fault.place.starts_with(place)) {
+    for fault in faults.iter().filter(|fault| fault.place.starts_with(place) || fault.path.starts_with(place))
+    {
         println!("{fault}");
         *counts.entry(&fault.place).or_default() += 1;
     }

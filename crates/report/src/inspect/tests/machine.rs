@@ -86,7 +86,7 @@ fn remedies_name_what_is_to_be_changed() {
         Inspection::of(&environment).unwrap().advice.remove(0).remedy
     };
     let options = remedy(&|e| options(e, "rw"));
-    assert!(options.starts_with("mount -o remount,noatime /data,"), "{options}");
+    assert!(options.starts_with("mount -o remount,noatime /data."), "{options}");
     let scheduler = remedy(&|e| {
         joined(e, "raid10");
         device(e).scheduler = Reading::Known("bfq".to_owned());
@@ -103,7 +103,7 @@ fn remedies_name_what_is_to_be_changed() {
         })
     };
     assert!(clock("acpi_pm kvm-clock").starts_with("echo kvm-clock > /sys/devices/"));
-    assert!(clock("acpi_pm").starts_with("have firmware and hypervisor"));
+    assert!(clock("acpi_pm").starts_with("configure firmware and hypervisor"));
 }
 
 /// Nothing is guessed: what could not be read is no mistake.

@@ -1,0 +1,96 @@
+//! The rules of verdicts: a name, and what `prony explain` says of each.
+//!
+//! The texts are data beside this file, one file for each part of a report. A rule that a verdict uses must be here.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::format;
+
+/// The texts, in the order in which `prony explain` lists them.
+const TEXTS: [&str; 4] = [
+    include_str!("trials.toml"),
+    include_str!("disk.toml"),
+    include_str!("databases.toml"),
+    include_str!("comparisons.toml"),
+];
+
+/// What a rule means, how it is computed, and what a reader can do.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The word that stays the same between versions: `noisy`.
+    pub id: String,
+    /// One to three words: `Noisy`.
+    pub name: String,
+    /// What it means for the figures.
+    pub means: String,
+    /// How it is computed, with its limit.
+    pub computed: String,
+    /// The source of the formula or of the limit, if it has one outside of prony.
+    pub source: Option<String>,
+    /// What to do.
+    pub action: Option<String>,
+}
+
+/// The rules of one file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    rule: Vec<Rule>,
+}
+
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rules = |text: &&str| toml::from_str::<File>(text).map(|file| file.rule);
+    // The files are part of the program, and a test reads them.
+    TEXTS.iter().flat_map(rules).flatten().collect()
+});
+
+/// All rules, in the order of their texts.
+#[must_use]
+pub fn all() -> &'static [Rule] {
+    &RULES
+}
+
+/// The rule of an id.
+#[must_use]
+pub fn of(id: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.id == id)
+}
+
+/// The name of a rule. An id without a text is its own name.
+pub(crate) fn name(id: &str) -> String {
+    of(id).map_or_else(|| format::capital(&id.replace('_', " ")), |rule| rule.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_text_can_be_read_and_every_id_is_there_once() {
+        for text in TEXTS {
+            let file: File = toml::from_str(text).unwrap();
+            assert!(!file.rule.is_empty());
+        }
+        let ids: BTreeSet<&str> = all().iter().map(|rule| rule.id.as_str()).collect();
+        assert_eq!(ids.len(), all().len(), "an id is there twice");
+    }
+
+    #[test]
+    fn names_have_one_to_three_words_and_begin_with_a_capital() {
+        for rule in all() {
+            let words = rule.name.split(' ').count();
+            assert!((1..=4).contains(&words), "{rule:?}");
+            assert!(rule.name.starts_with(char::is_uppercase), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_without_a_text_is_named_by_its_id() {
+        assert_eq!(name("no_such_rule"), "No such rule");
+    }
+}
