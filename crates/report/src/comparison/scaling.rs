@@ -132,7 +132,7 @@ mod tests {
         let json = serde_json::to_value(&report.comparison).unwrap();
         assert_eq!(json["axes"][0]["series"][0]["scaling"].as_array().unwrap().len(), 2);
         let series = &report.comparison.as_ref().unwrap().axes[0].series[0];
-        assert!(series.no_scalability.as_ref().unwrap().contains("at least 6 are needed"));
+        assert!(series.no_scalability.as_ref().unwrap().contains("(required: 6)"));
     }
 
     #[test]

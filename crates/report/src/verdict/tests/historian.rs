@@ -155,7 +155,7 @@ fn a_search_that_could_not_go_higher_says_why() {
     let nothing = searched(vec![Collected::at("H", 1_000.0).probe().growing(500.0)]);
     let text = sentence(&nothing, "search");
     assert!(
-        text.starts_with("H: no rate was sustained. 1,000 failed in 1 of 1 step of 60 s: pending"),
+        text.starts_with("H: no rate was sustained. 1,000 failed in 1 of 1 step of 60 s: the backlog"),
         "{text}"
     );
 }
