@@ -188,7 +188,7 @@ impl Activity {
                 Err(error) => refused = Some(error),
             }
         }
-        Err(refused.unwrap_or_else(|| Error::Statement(format!("there is no way to look at {url}"))))
+        Err(refused.unwrap_or_else(|| Error::Statement(format!("{url} does not list its sessions"))))
     }
 
     /// What the server knows this session by.
@@ -460,7 +460,7 @@ impl Asked {
                 Err(error) => _ = refused.get_or_insert(error),
             }
         }
-        Ok(Err(refused.unwrap_or_else(|| Error::Statement("there is no way to ask for it".to_owned()))))
+        Ok(Err(refused.unwrap_or_else(|| Error::Statement("this server cannot report it".to_owned()))))
     }
 }
 

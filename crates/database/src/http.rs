@@ -51,7 +51,7 @@ impl Wire {
         attempt: Attempt<'_>,
     ) -> Result<Self, Error> {
         let Host::Tcp { name, port } = host else {
-            return Err(Error::Refused(attempt.text("there is no HTTP over a Unix socket", "give a host")));
+            return Err(Error::Refused(attempt.text("HTTP does not work over a Unix socket", "give a host")));
         };
         let addresses = resolve::addresses(name, attempt).await?;
         let mut why = io::Error::other("it has no address");

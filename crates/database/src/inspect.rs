@@ -72,7 +72,7 @@ pub async fn inspect(url: &Url) -> Result<Option<Inspected>, Error> {
         match answer(&mut session, question).await {
             Ok(rows) if rows.is_empty() && asked.some.contains(&question.table) => unread.push(Unread {
                 what: question.about.to_owned(),
-                because: "it tells of none".to_owned(),
+                because: "it shows none".to_owned(),
                 grant: question.grant.map(|grant| grant.replace("{login}", &login)),
             }),
             Ok(rows) => drop(facts.insert(question.table.to_owned(), rows)),
@@ -106,7 +106,7 @@ async fn answer(session: &mut Session, question: &Question) -> Result<Vec<FactRo
             Err(error) => _ = refused.get_or_insert(error),
         }
     }
-    Err(refused.unwrap_or_else(|| Error::Statement(format!("there is no way to ask for {}", question.about))))
+    Err(refused.unwrap_or_else(|| Error::Statement(format!("this server cannot report {}", question.about))))
 }
 
 /// Values by their columns, as text; what is null is left out.

@@ -28,8 +28,7 @@ pub(crate) const END_INTERVAL: Duration = Duration::from_millis(10);
 /// fall between two statements.
 const IDLE_LOOKS: u32 = 3;
 /// What can be done about it.
-const REMEDY: &str = "whether this was done is not known: see whether the server hangs, or a proxy, tunnel or firewall between \
-                      swallows what it says, and then start again";
+const REMEDY: &str = "the outcome is unknown: check whether the server hangs, or a proxy, tunnel or firewall drops its answers, then start again";
 
 /// How long a server may say nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,7 +22,7 @@ pub(crate) fn pin(cpus: &[u32]) -> Result<(), String> {
         if !usable.contains(&cpu) {
             let affinity = crate::parameter("affinity");
             return Err(format!(
-                "cannot pin a thread to CPU {cpu}: this process may use {usable:?}; change {affinity}"
+                "cannot pin a thread to CPU {cpu}: this process may use only {usable:?}. Change {affinity}"
             ));
         }
         set.set(cpu as usize);

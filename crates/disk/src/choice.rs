@@ -34,26 +34,26 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
     let threads = job.threads.saturating_mul(job.outstanding);
     if threads > THREADS_MAX {
         return Err(TrialError::Engine(format!(
-            "io_uring is not to be had here ({error}), and {threads} threads in its place are more than \
-             {THREADS_MAX}: use fewer outstanding I/Os or threads, or allow io_uring"
+            "io_uring is unavailable ({error}), and {threads} threads instead exceed the limit of \
+             {THREADS_MAX}. Use fewer outstanding I/Os or threads, or allow io_uring"
         )));
     }
     let streams = match job.pattern {
-        Pattern::Sequential if job.outstanding > 1 => "; a sequential stream becomes one for each thread",
+        Pattern::Sequential if job.outstanding > 1 => ". Each thread has its own sequential stream",
         Pattern::Strided { runs: Some(_), .. } if job.outstanding > 1 => {
-            "; the part of the strip that a thread walked over is that of several threads, in which their runs mix"
+            ". Several threads share the strip of one thread, so their runs mix"
         }
         _ => "",
     };
     let instead = if job.outstanding == 1 {
-        "psync".to_owned()
+        "using psync".to_owned()
     } else {
         format!(
-            "psync with {threads} threads of one outstanding I/O each, instead of {} with {} each",
+            "using psync with {threads} threads of one outstanding I/O each, instead of {} with {} each",
             job.threads, job.outstanding
         )
     };
-    let fallback = format!("io_uring is not to be had here ({error}): {instead}{streams}");
+    let fallback = format!("io_uring is unavailable ({error}): {instead}{streams}");
     let mut job = Job { engine: EngineChoice::Psync, threads, ..job.clone() };
     for pool in &mut job.pools {
         pool.threads *= job.outstanding;

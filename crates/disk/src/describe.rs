@@ -63,6 +63,6 @@ fn timing(job: &Job) -> &'static str {
     } else if job.outstanding == 1 {
         "CLOCK_MONOTONIC, one stamp before and one after each I/O"
     } else {
-        "CLOCK_MONOTONIC, one stamp a submitted batch (up to 16 I/Os) and one a reaped batch"
+        "CLOCK_MONOTONIC, one stamp per submitted batch (up to 16 I/Os) and one per reaped batch"
     }
 }

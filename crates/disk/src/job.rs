@@ -244,13 +244,13 @@ fn cache_mode(settings: &Settings) -> CacheMode {
 
 fn check_share(problems: &mut Problems, parameter: &'static str, value: Option<f64>) {
     if let Some(value) = value.filter(|value| !(0.0..=100.0).contains(value)) {
-        problems.add(parameter, format!("{value}: give a share from 0 to 100 per cent"));
+        problems.add(parameter, format!("invalid value {value}: must be 0 to 100 per cent"));
     }
 }
 
 fn check_count(problems: &mut Problems, parameter: &'static str, value: Option<u64>, most: u64) {
     if let Some(value) = value.filter(|value| !(1..=most).contains(value)) {
-        problems.add(parameter, format!("{value}: give a number from 1 to {most}"));
+        problems.add(parameter, format!("invalid value {value}: must be 1 to {most}"));
     }
 }
 
@@ -265,14 +265,17 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
     check_count(problems, "flush_every", settings.flush_every, u64::MAX);
     check_sizes(problems, settings);
     if let Some(rate) = settings.rate.filter(|rate| !(0.001..=1e8).contains(rate)) {
-        problems.add("rate", format!("{}: give I/Os a second from 0.001 to 100000000", load::short(rate)));
+        problems.add(
+            "rate",
+            format!("invalid value {}: must be 0.001 to 100000000 I/Os per second", load::short(rate)),
+        );
     }
     if settings.duration.is_some_and(|duration| duration.ns < 1_000_000) {
-        problems.add("duration", "is too short: give at least 1ms");
+        problems.add("duration", "too short: must be at least 1ms");
     }
     for (parameter, span) in [("duration", settings.duration), ("warm_up", settings.warm_up)] {
         if span.is_some_and(|span| span > Span::seconds(30 * 86_400)) {
-            problems.add(parameter, "is longer than 30 days: give less");
+            problems.add(parameter, "too long: must be at most 30 days");
         }
     }
 }
@@ -282,16 +285,28 @@ fn check_sizes(problems: &mut Problems, settings: &Settings) {
         |block: &Size| block.0 == 0 || !block.0.is_multiple_of(SECTOR_BYTES) || block.0 > BLOCK_BYTES_MAX;
     if let Some(block) = settings.block_size.filter(unsuited) {
         let most = Size(BLOCK_BYTES_MAX);
-        problems.add("block_size", format!("{block}: give a multiple of 512 bytes up to {most}"));
+        problems.add(
+            "block_size",
+            format!(
+                "invalid value {block}: must be a multiple of 512 bytes, at \
+             most {most}"
+            ),
+        );
     }
     let block = block_size(settings);
     for (parameter, size) in [("file_size", settings.file_size), ("region", settings.region)] {
         if let Some(size) = size.filter(|size| size.0 < block.0) {
-            problems.add(parameter, format!("{size} does not hold one block of {block}: give at least that"));
+            problems.add(
+                parameter,
+                format!(
+                    "{size} is less than one block of {block}. Give at least one \
+                 block"
+                ),
+            );
         }
     }
     if let Some(offset) = settings.offset.filter(|offset| !offset.0.is_multiple_of(SECTOR_BYTES)) {
-        problems.add("offset", format!("{offset}: give a multiple of 512 bytes"));
+        problems.add("offset", format!("invalid value {offset}: must be a multiple of 512 bytes"));
     }
 }
 
@@ -305,7 +320,13 @@ fn check_verify(problems: &mut Problems, settings: &Settings) {
         ];
         for (name, _) in needless.iter().filter(|(_, is_given)| *is_given) {
             let verify = parameter("verify").of("sqliosim");
-            problems.add(name, format!("is of a test that checks its pages: add {verify}, or leave it out"));
+            problems.add(
+                name,
+                format!(
+                    "applies only to a test that checks its pages. Add {verify}, or \
+                 remove it"
+                ),
+            );
         }
         return;
     }
@@ -313,14 +334,14 @@ fn check_verify(problems: &mut Problems, settings: &Settings) {
         let most = Size(PAGE_BYTES_MAX);
         problems.add(
             "block_size",
-            format!("{}: pages that are verified have at most {most}", block_size(settings)),
+            format!("invalid value {}: verified pages have at most {most}", block_size(settings)),
         );
     }
     if settings.audit_every.is_some_and(|every| every < AUDIT_EVERY_MIN) {
-        problems.add("audit_every", format!("is too short: give at least {AUDIT_EVERY_MIN}"));
+        problems.add("audit_every", format!("too short: must be at least {AUDIT_EVERY_MIN}"));
     }
     if settings.stall.is_some_and(|stall| stall < Span::microseconds(1_000)) {
-        problems.add("stall", "is too short: give at least 1ms");
+        problems.add("stall", "too short: must be at least 1ms");
     }
     let unheeded = [
         ("rate", settings.rate.is_some()),
@@ -333,13 +354,10 @@ fn check_verify(problems: &mut Problems, settings: &Settings) {
     ];
     for (name, _) in unheeded.iter().filter(|(_, is_given)| *is_given) {
         let verify = parameter("verify");
-        problems.add(
-            name,
-            format!("has no meaning for a test that checks its pages: leave out {verify} or this"),
-        );
+        problems.add(name, format!("no effect for a test that checks its pages. Remove {verify} or this"));
     }
     if matches!(settings.engine, Some(EngineChoice::Null | EngineChoice::Simulated)) {
-        problems.add("engine", "stores nothing that could be verified: leave it out");
+        problems.add("engine", "this engine stores nothing to verify. Remove it");
     }
 }
 
@@ -348,38 +366,37 @@ fn check_contradictions(problems: &mut Problems, settings: &Settings) {
     check_contradictions_of_the_loop(problems, settings);
     check_contradictions_of_the_engine(problems, settings);
     if settings.poll == Some(true) && settings.flush_every.is_some() {
-        let either = format!("leave out {} or {}", parameter("poll"), parameter("flush_every"));
-        problems.add("flush_every", format!("cannot be polled for: {either}"));
+        let either = format!("Remove {} or {}", parameter("poll"), parameter("flush_every"));
+        problems.add("flush_every", format!("flushes cannot be polled. {either}"));
     }
     if settings.no_fill == Some(true) && settings.fill_passes.is_some() {
-        problems.add("no_fill", format!("contradicts {}: give one of them", parameter("fill_passes")));
+        problems.add("no_fill", format!("contradicts {}. Give only one of them", parameter("fill_passes")));
     }
     let unusable = |pools: &Vec<Pool>| pools.is_empty() || pools.iter().any(|pool| pool.threads == 0);
     if settings.pools.as_ref().is_some_and(unusable) {
-        problems.add("pools", "each need a file and at least one thread");
+        problems.add("pools", "each pool needs a file and at least one thread");
     }
     let pools = settings.pools.as_deref().unwrap_or_default();
     let differ = pools.iter().any(|pool| pool.threads != pools[0].threads);
     if settings.in_turn == Some(true) && (pools.is_empty() || differ) {
-        problems.add("in_turn", "is for pools of equally many threads, which are the same ones");
+        problems.add("in_turn", "needs pools that all have the same number of threads");
     }
 }
 
 fn check_contradictions_of_the_loop(problems: &mut Problems, settings: &Settings) {
     if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
         let rate = parameter("rate");
-        let problem = format!("contradicts {rate}, whose due times depend on no answer: give one of them");
+        let problem = format!("contradicts {rate}, which sends at fixed times. Give only one of them");
         problems.add("think_time", problem);
     }
     if settings.rate.is_none() && settings.arrivals.is_some() {
-        problems
-            .add("arrivals", format!("is the spacing of an open loop: give {} as well", parameter("rate")));
+        problems.add("arrivals", format!("needs a target rate. Add {}", parameter("rate")));
     }
 }
 
 fn check_contradictions_of_the_engine(problems: &mut Problems, settings: &Settings) {
     if settings.poll == Some(true) && settings.cache == Some(Cache::Buffered) {
-        problems.add("poll", format!("works with direct I/O only: use {}", parameter("cache").of("direct")));
+        problems.add("poll", format!("works only with direct I/O. Use {}", parameter("cache").of("direct")));
     }
     if settings.engine != Some(EngineChoice::Psync) {
         return;
@@ -388,7 +405,8 @@ fn check_contradictions_of_the_engine(problems: &mut Problems, settings: &Settin
         problems.add(
             "outstanding",
             format!(
-                "{outstanding} cannot be had of the synchronous engine psync, which has one I/O at a time: use {}, or {} {}",
+                "{outstanding} needs an asynchronous engine, but psync issues one I/O at a time. Use {}, \
+                 or {} {}",
                 parameter("engine").of("uring"),
                 parameter("outstanding").of(1),
                 parameter("threads").of(outstanding)
@@ -402,7 +420,7 @@ fn check_contradictions_of_the_engine(problems: &mut Problems, settings: &Settin
     ] {
         if asked == Some(true) {
             let uring = crate::parameter("engine").of("uring");
-            problems.add(parameter, format!("is a ring's, and the engine psync has none: use {uring}"));
+            problems.add(parameter, format!("needs io_uring. Use {uring}"));
         }
     }
 }

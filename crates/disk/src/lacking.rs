@@ -14,7 +14,7 @@ pub(crate) fn lacking(job: &Job) -> Option<String> {
         .chain(job.pools.iter().filter_map(|pool| pool.affinity.as_ref()))
         .flat_map(|cpus| &cpus.0);
     if let Some(cpu) = asked.find(|cpu| !usable.contains(cpu)) {
-        return Some(format!("affinity: there is no CPU {cpu} for this process; it may use {usable:?}"));
+        return Some(format!("affinity: CPU {cpu} is not available to this process. It may use {usable:?}"));
     }
     if let Some(lack) = crate::memory::lack(job) {
         return Some(lack);
@@ -22,7 +22,8 @@ pub(crate) fn lacking(job: &Job) -> Option<String> {
     let cpus = usable.len();
     (job.kernel_submission && cpus < KERNEL_SUBMISSION_CPUS_MIN).then(|| {
         format!(
-            "kernel_submission (SQPOLL) needs {KERNEL_SUBMISSION_CPUS_MIN} CPUs and there are {cpus}: leave it out"
+            "kernel_submission (SQPOLL) needs {KERNEL_SUBMISSION_CPUS_MIN} CPUs, but this process has \
+             {cpus}. Remove it"
         )
     })
 }

@@ -43,9 +43,9 @@ fn lack_of(job: &Job, usable: &Allowance) -> Option<String> {
     let needed = blocks.saturating_add(latencies);
     (needed > usable.bytes).then(|| {
         format!(
-            "outstanding: {threads} {} with {} of {} in flight need {} MiB for their blocks and {} MiB for \
-             their latencies, and this process may use {} MiB more ({}): use fewer outstanding I/Os or threads, or smaller \
-             blocks, or let it have more",
+            "outstanding: {threads} {} with {} of {} in flight need {} MiB for blocks and {} MiB for \
+             latencies. This process may use only {} MiB more ({}). Use fewer outstanding I/Os or threads, \
+             use smaller blocks, or raise the limit",
             if threads == 1 { "thread" } else { "threads" },
             if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
             Size(job.slot().0),
@@ -76,9 +76,9 @@ fn lack_of_room_for_states(job: &Job, pages: u64, usable: &Allowance) -> Option<
     let needed = needed(job).into_iter().fold(states, u64::saturating_add);
     (needed > usable.bytes).then(|| {
         format!(
-            "block_size: what must be known of {pages} pages of {} needs {} MiB ({STATE_BYTES} bytes a page), {} MiB with blocks in \
-             flight and latencies, and this process may use {} MiB more ({}): use larger pages, smaller files or a part of them \
-             (region), or let it have more",
+            "block_size: the state of {pages} pages of {} needs {} MiB ({STATE_BYTES} bytes per page), or \
+             {} MiB with blocks in flight and latencies. This process may use only {} MiB more ({}). Use \
+             larger pages, smaller files or a part of them (region), or raise the limit",
             Size(job.block_bytes),
             states >> 20,
             needed >> 20,

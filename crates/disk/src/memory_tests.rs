@@ -89,11 +89,8 @@ fn blocks_that_do_not_fit_are_refused_with_figures() {
     };
     let usable = Allowance { bytes: 64 * MIB, because: "a limit".to_owned() };
     let told = lack_of(&job(256, 2), &usable).unwrap();
-    assert!(
-        told.contains("2 threads with 256 blocks of 1MiB in flight need 512 MiB for their blocks"),
-        "{told}"
-    );
-    assert!(told.contains("may use 64 MiB more (a limit): use fewer outstanding"), "{told}");
+    assert!(told.contains("2 threads with 256 blocks of 1MiB in flight need 512 MiB for blocks"), "{told}");
+    assert!(told.contains("may use only 64 MiB more (a limit). Use fewer outstanding"), "{told}");
     assert_eq!(lack_of(&job(8, 1), &usable), None);
     let many = lack_of(&job(1, 1024), &Allowance { bytes: GIB, because: String::new() });
     assert!(many.is_some(), "latencies count too");
@@ -106,7 +103,7 @@ fn pages_are_known_of_only_where_there_is_room_for_it() {
     let usable = Allowance { bytes: GIB, because: "a limit".to_owned() };
     let (one_tib, pages) = (1 << 40, |bytes: u64| bytes / job.block_bytes);
     let told = lack_of_room_for_states(&job, pages(one_tib), &usable).unwrap();
-    let begin = "block_size: what must be known of 134217728 pages of 8KiB needs 1024 MiB (8 bytes a page)";
-    assert!(told.starts_with(begin) && told.contains("(a limit): use larger pages"), "{told}");
+    let begin = "block_size: the state of 134217728 pages of 8KiB needs 1024 MiB (8 bytes per page)";
+    assert!(told.starts_with(begin) && told.contains("(a limit). Use larger pages"), "{told}");
     assert_eq!(lack_of_room_for_states(&job, pages(one_tib / 4), &usable), None);
 }

@@ -68,7 +68,8 @@ fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
     }
     let watch = PauseWatch::start(begin).map_err(|error| {
         TrialError::Engine(format!(
-            "cannot start the thread that watches the clock: {error}; let this user have more threads (`ulimit -u`)"
+            "cannot start the thread that watches the clock: {error}. Raise this user's limit of threads \
+             (`ulimit -u`)"
         ))
     })?;
     Ok(Some(watch))
@@ -78,7 +79,7 @@ fn watch(job: &Job, begin: Instant) -> Result<Option<PauseWatch>, TrialError> {
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// What is done after the load of a test that verifies.
-const LAST_AUDIT: &str = "reading all pages once more";
+const LAST_AUDIT: &str = "reading all pages again";
 
 /// Audits of all threads, as far as anybody has to hear of them.
 #[derive(Default)]
@@ -115,7 +116,7 @@ impl Audits {
 }
 
 /// What is said of a thread that ended without a word.
-const THREAD_GONE: &str = "a load thread ended unexpectedly; this is a mistake of prony's";
+const THREAD_GONE: &str = "a load thread ended unexpectedly. This is a bug in prony";
 
 /// Tells the controller if a thread panics, which would wait for it for ever.
 struct LastWords<'a>(&'a dyn Fn(Message));
@@ -155,7 +156,11 @@ fn start_thread<'scope, 'env>(
             thread.run(&started, spare, give_up, &tell);
         })
         .map_err(|error| {
-            TrialError::Engine(format!("cannot start load thread {}: {error}; use fewer threads, or let this user have more (`ulimit -u`)", number + 1))
+            TrialError::Engine(format!(
+                "cannot start load thread {}: {error}. Use fewer threads, or raise \
+                 this user's limit (`ulimit -u`)",
+                number + 1
+            ))
         })?;
     Ok(Control { start, recycle })
 }
@@ -183,7 +188,7 @@ impl Controller<'_> {
                 }
                 Ok((_, Message::Told(Told::LaidOut(bytes)))) => {
                     laid_out_bytes += bytes;
-                    let what = "writing pages to be verified";
+                    let what = "writing pages to verify";
                     on_progress(Progress::Preparing(self.walking(what, laid_out_bytes)));
                 }
                 Ok((_, Message::Ended(Err(error)))) => return Err(error),

@@ -1,5 +1,5 @@
 //! How much of a file the page cache holds. It reads nothing of the file and changes nothing in the cache.
-#![expect(unsafe_code, reason = "mapping a file, and mincore(2), for which there is no safe function")]
+#![expect(unsafe_code, reason = "mapping a file, and mincore(2): no safe function exists")]
 
 use std::fs::File;
 use std::io;

@@ -15,69 +15,77 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Bytes of one I/O [default: 4KiB]
-    #[arg(long, value_name = "SIZE", help_heading = "Access")]
+    #[arg(long, alias = "bs", value_name = "SIZE", help_heading = "Access")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size: Option<Size>,
 
     /// Share of reads in per cent; the rest are writes [default: 100]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Access", value_parser = load::per_cent::parse)]
+    #[arg(long, alias = "rwmixread", value_name = "PER_CENT", help_heading = "Access", value_parser = load::per_cent::parse)]
     #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
 
-    /// Where successive I/Os go: sequential, sequential:shared (one stream for all threads of a file), random,
-    /// strided:BLOCKS or zipf:EXPONENT (a hot spot) [default: random]
+    /// random, sequential, strided:BLOCKS or zipf:EXPONENT [default: random]
+    ///
+    /// The order of the I/Os. sequential:shared is one stream for all threads of a file. strided:64 accesses every 64th block. zipf:1.1 is
+    /// random with a hot spot: a larger exponent makes it hotter.
     #[arg(long, value_name = "PATTERN", help_heading = "Access")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
 
-    /// Begin of the region that is used of each file [default: 0]
-    #[arg(long, value_name = "SIZE", help_heading = "Access")]
+    /// Start of the region used in each file [default: 0]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = "Access")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<Size>,
 
-    /// Length of the region that is used of each file [default: to its end]
-    #[arg(long, value_name = "SIZE", help_heading = "Access")]
+    /// Length of the region used in each file [default: to its end]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = "Access")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Size>,
 
-    /// I/Os that each thread keeps outstanding; with --rate, the most it may have [default: 1, or 128 with --rate]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    /// Outstanding I/Os per thread [default: 1, or 128 with --rate]
+    ///
+    /// With --rate this is the maximum that a thread may have.
+    #[arg(long, alias = "iodepth", value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
 
-    /// Threads [default: 1]
+    /// Load threads [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 
-    /// Load that does not count, before the measured window [default: 1s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Load before the measured window [default: 1s]
+    #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
 
     /// Length of the measured window [default: 10s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(short, short_alias = 'T', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
-    /// Open loop: I/Os due a second, all threads together, or with a unit: 500/s, 30000/min [default: closed loop, as fast as
-    /// answers come]
+    /// Target rate of an open loop, in I/Os per second
+    ///
+    /// The rate is that of all threads together. A unit is possible: 500/s, 30000/min. Without --rate the loop is
+    /// closed: each thread sends the next I/O when one is answered.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
     /// Spacing of the I/Os of an open loop [default: fixed]
-    #[arg(long, value_name = "SPACING", help_heading = "Load")]
+    #[arg(long, hide_short_help = true, value_name = "SPACING", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Spacing>,
 
-    /// Closed loop: pause after each answer before the next I/O of that slot [default: 0s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Wait after each answer in a closed loop [default: 0s]
+    ///
+    /// Each of the outstanding I/Os waits separately before the next one is sent.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
 
-    /// Test files made in each directory [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Files")]
+    /// Test files to create in each directory [default: 1]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Files")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<u32>,
 
@@ -86,105 +94,131 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_size: Option<Size>,
 
-    /// Leave new test files unwritten: reads may then be answered without touching the disk, and the report says so
-    #[arg(long, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Fill new test files before the first trial [default: fill]
+    ///
+    /// With --no-fill new files stay unwritten. Reads may then be answered without access to the disk, and the
+    /// report says so.
+    #[arg(long, hide_short_help = true, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_fill: Option<bool>,
 
-    /// Times that test files are written over before the first trial [default: 1]
-    #[arg(long, help_heading = "Files", value_name = "NUMBER")]
+    /// Times to write test files before the first trial [default: 1]
+    #[arg(long, hide_short_help = true, help_heading = "Files", value_name = "NUMBER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_passes: Option<u32>,
 
-    /// Make the file PATH, of --file-size, where it does not exist, and keep it
+    /// Create the file PATH if it does not exist
+    ///
+    /// It has the size of --file-size, and prony does not delete it.
     #[arg(long, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub create: Option<bool>,
 
-    /// Write to an existing file that prony did not make. Its content is lost
+    /// Write to an existing file; its content is lost
+    ///
+    /// It is required for a file that prony did not create.
     #[arg(long, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwrite: Option<bool>,
 
-    /// Write to the block device PATH, which must have this serial number or by-id name. Its content is lost
+    /// Write to a block device; its content is lost
+    ///
+    /// The device PATH must have this serial number or by-id name.
     #[arg(long, help_heading = "Files", value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destroy: Option<String>,
 
-    /// Caches on the way: direct bypasses the file cache (O_DIRECT), buffered goes through it [default: direct]
+    /// O_DIRECT (direct) or the file cache (buffered) [default: direct]
     #[arg(long, value_name = "MODE", help_heading = "Caches and data")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
 
-    /// Answer a write only when it is on stable storage (O_DSYNC) [default: false]
+    /// Complete each write only on stable storage (O_DSYNC) [default: no]
     #[arg(long, help_heading = "Caches and data", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_through: Option<bool>,
 
-    /// An fdatasync after every so many writes of a thread [default: never]
-    #[arg(long, value_name = "WRITES", help_heading = "Caches and data")]
+    /// Call fdatasync after this many writes of a thread [default: never]
+    #[arg(long, hide_short_help = true, value_name = "WRITES", help_heading = "Caches and data")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_every: Option<u64>,
 
     /// Share of each written block that compresses, in per cent [default: 0]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Caches and data", value_parser = load::per_cent::parse)]
+    #[arg(long, hide_short_help = true, value_name = "PER_CENT", help_heading = "Caches and data", value_parser = load::per_cent::parse)]
     #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub compressible: Option<f64>,
 
     /// Share of written blocks that repeat others, in per cent [default: 0]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Caches and data", value_parser = load::per_cent::parse)]
+    #[arg(long, hide_short_help = true, value_name = "PER_CENT", help_heading = "Caches and data", value_parser = load::per_cent::parse)]
     #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<f64>,
 
-    /// How I/Os are sent: auto takes io_uring, or psync threads where io_uring is not permitted [default: auto]
-    #[arg(long, value_name = "ENGINE", help_heading = "Engine")]
+    /// Interface that sends the I/Os [default: auto]
+    ///
+    /// auto uses io_uring, or threads with psync if io_uring is not permitted.
+    #[arg(long, hide_short_help = true, value_name = "ENGINE", help_heading = "Engine")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineChoice>,
 
-    /// Register buffers with the ring: less CPU an I/O [default: true]
-    #[arg(long, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Register buffers with the ring, to save CPU [default: yes]
+    #[arg(long, hide_short_help = true, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered_buffers: Option<bool>,
 
-    /// CPUs to pin threads to, in turn: a list such as 0,2-3, or none [default: all usable CPUs]
-    #[arg(long, value_name = "CPUS", help_heading = "Engine")]
+    /// CPUs to pin threads to, in turn [default: all usable CPUs]
+    ///
+    /// A list such as 0,2-3, or none.
+    #[arg(long, hide_short_help = true, value_name = "CPUS", help_heading = "Engine")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub affinity: Option<Affinity>,
 
-    /// Poll the device for completions instead of waiting for interrupts; only where its queues can (IOPOLL)
-    #[arg(long, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Poll the device for completions (IOPOLL) [default: no]
+    ///
+    /// Polling replaces interrupts. It works only if the device has queues for it.
+    #[arg(long, hide_short_help = true, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll: Option<bool>,
 
-    /// Let a kernel thread submit (SQPOLL); needs 4 CPUs, and its CPU time is not in the generator's
-    #[arg(long, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Let a kernel thread submit I/Os (SQPOLL) [default: no]
+    ///
+    /// It needs 4 CPUs. Its CPU time is not included in that of the generator.
+    #[arg(long, hide_short_help = true, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_submission: Option<bool>,
 
     /// Seed of all random choices [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Engine")]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Engine")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 
-    /// Check every page that is read, with I/O like a database's: random reads and updates, read-ahead, a log, checkpoints, growth and
-    /// shrinking (sqliosim), mostly a log (log), mostly checkpoints (checkpoint), or all of it in little time (quick)
-    #[arg(long, value_name = "PROFILE", help_heading = "Verify")]
+    /// Check every page that is read, with database-like I/O
+    ///
+    /// sqliosim does random reads and updates, read-ahead, a log, checkpoints, growth and shrinking. log is mostly
+    /// a log, checkpoint mostly checkpoints, and quick does everything in little time.
+    #[arg(long, hide_short_help = true, value_name = "PROFILE", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyProfile>,
 
-    /// Verifying: an I/O that takes longer is an error, told once [default: 15s]
-    #[arg(long, value_name = "TIME", help_heading = "Verify")]
+    /// Report each I/O that takes longer as an error [default: 15s]
+    ///
+    /// Applies when pages are verified. Each such I/O is reported once.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<Span>,
 
-    /// Verifying: time between two audits, in which everything is read; one more follows at the end [default: 300s]
-    #[arg(long, value_name = "TIME", help_heading = "Verify")]
+    /// Time between audits that read everything [default: 300s]
+    ///
+    /// Applies when pages are verified. One more audit follows at the end.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<Span>,
 
-    /// Verifying: a new file, on another device, that is told what was acknowledged as durable, or HOST:PORT of a prony that keeps it
-    /// (--serve-journal); after a crash --after-crash sets it against what is there. Files keep their length so
-    #[arg(long, value_name = "FILE_OR_HOST", help_heading = "Verify")]
+    /// Record durable writes in this file, or at HOST:PORT
+    ///
+    /// The file must be new and on another device. HOST:PORT is a prony with --serve-journal on another host. After
+    /// a crash, --after-crash compares the journal with the files. Test files keep their length while a journal is
+    /// kept.
+    #[arg(long, hide_short_help = true, value_name = "FILE_OR_HOST", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<PathBuf>,
 
@@ -193,12 +227,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Simulated>,
 
-    /// Pools of threads with files of their own, in place of the target, `files` and `threads`.
+    /// Pools of threads with their own files, instead of the target, `files` and `threads`.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<Vec<Pool>>,
 
-    /// Whether the threads of all pools are the same ones, which send an I/O to each file in turn [default: false].
+    /// All pools share their threads, which send one I/O to each file in turn [default: false].
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_turn: Option<bool>,
@@ -241,13 +275,13 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyProfile {
-    /// Random reads and updates with hot spots, read-ahead, a log, checkpoints, files that shrink and grow.
+    /// Random reads and updates with hot spots, read-ahead, a log, checkpoints, growing and shrinking files.
     Sqliosim,
-    /// Mostly a log, each write durable before the next.
+    /// Mostly a log: each write is durable before the next.
     Log,
-    /// Mostly checkpoints: many runs of pages in order, and a flush.
+    /// Mostly checkpoints: many runs of pages in order, then one flush.
     Checkpoint,
-    /// As `sqliosim`, with checkpoints and changes of length so often that a short run has them too.
+    /// As sqliosim, with frequent checkpoints and length changes, so that a short run includes them.
     Quick,
 }
 
@@ -268,9 +302,9 @@ impl VerifyProfile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
-    /// Evenly.
+    /// Evenly spaced.
     Fixed,
-    /// With exponential gaps, as independent users would.
+    /// Exponential gaps, as from independent users.
     Poisson,
 }
 
@@ -278,9 +312,9 @@ pub enum Spacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// O_DIRECT: not the file cache.
+    /// O_DIRECT: bypasses the file cache.
     Direct,
-    /// The file cache too.
+    /// Goes through the file cache.
     Buffered,
 }
 
@@ -288,15 +322,15 @@ pub enum Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineChoice {
-    /// io_uring, or psync where the kernel does not permit it.
+    /// io_uring, or psync if the kernel does not permit it.
     Auto,
     /// io_uring, or an error.
     Uring,
     /// One pread or pwrite at a time.
     Psync,
-    /// Nothing is sent: shows what the generator itself can do.
+    /// Sends nothing: shows the limit of the generator itself.
     Null,
-    /// A device with a given service time, in virtual time; for tests.
+    /// A device with a given service time in virtual time, for tests.
     #[value(hide = true)]
     Simulated,
 }
@@ -341,7 +375,7 @@ pub struct Affinity(pub Vec<u32>);
 
 /// A text that is none of the values a parameter can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {wanted}")]
+#[error("invalid value `{given}`: not a {wanted}")]
 pub struct ValueError {
     given: String,
     wanted: &'static str,
@@ -353,8 +387,8 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let error = || ValueError {
             given: text.to_owned(),
-            wanted: "pattern: give sequential, sequential:shared, random, strided:BLOCKS such as strided:64, or \
-                     zipf:EXPONENT such as zipf:1.1",
+            wanted: "pattern. Give sequential, sequential:shared, random, strided:BLOCKS (for example \
+                 strided:64), or zipf:EXPONENT (for example zipf:1.1)",
         };
         let (name, argument) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         match (name.trim().to_ascii_lowercase().as_str(), argument) {
@@ -407,7 +441,7 @@ impl FromStr for Affinity {
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let error = || ValueError {
             given: text.to_owned(),
-            wanted: "list of CPUs: give numbers and ranges such as 0,2-3, or none",
+            wanted: "list of CPUs. Give numbers and ranges, for example 0,2-3, or none",
         };
         if text.trim().eq_ignore_ascii_case("none") {
             return Ok(Self::default());

@@ -78,7 +78,7 @@ impl Workload for Settings {
 
     fn line(job: &Job) -> String {
         format!(
-            "{:>8}  {:>3.0} % reads  Q{:<3} T{:<3}",
+            "{:>8}  {:>3.0}% reads  Q{:<3} T{:<3}",
             Size(job.block_bytes).to_string(),
             job.read_share * 100.0,
             job.outstanding,
@@ -114,7 +114,7 @@ impl Workload for Settings {
         let ignored =
             asked.iter().flat_map(|(settings, _)| given(settings)).filter(|&(_, is_given)| is_given);
         let problem = format!(
-            "has no effect where nothing is written; give a share of reads below 100 with {}",
+            "no effect because nothing is written. Give a share of reads below 100 with {}",
             crate::parameter("read_share")
         );
         ignored.map(|(parameter, _)| JobError { parameter, problem: problem.clone() }).collect()

@@ -18,7 +18,7 @@ pub enum InstanceError {
     },
     /// What is called like MySQL's server is another one, or too old.
     #[error(
-        "{program} is no MySQL 8.0 or later: it says `{said}`; install MySQL's own packages, or start MariaDB instead",
+        "{program} is not MySQL 8.0 or later: it reports `{said}`. Install MySQL's own packages, or use MariaDB",
         program = program.display()
     )]
     NoMysql {
@@ -52,7 +52,7 @@ pub enum InstanceError {
         source: io::Error,
     },
     /// There is no directory in which one of the server's is to be made.
-    #[error("there is no directory {path} for its {what}: make it first with `mkdir -p {path}`, or give another", path = path.display())]
+    #[error("directory {path} for its {what} does not exist: create it with `mkdir -p {path}`, or use another", path = path.display())]
     NoPlace {
         /// What was to lie there: `data`, `log`, the name of a tablespace.
         what: String,
@@ -64,8 +64,7 @@ pub enum InstanceError {
     NotThrottled,
     /// Its power was to be cut, and it lies on several volumes.
     #[error(
-        "the power of a server is cut with that of its volume: have all of it on one, without a directory of its own for the log and \
-             without tablespaces"
+        "a power cut hits one volume: put the whole server on one, without a separate log directory and without tablespaces"
     )]
     SeveralVolumes,
     /// A clock was to jump that is everybody's.
@@ -75,8 +74,8 @@ pub enum InstanceError {
     #[error("{0}")]
     Lab(Box<crate::LabError>),
     /// A volume was to be filled that others use.
-    #[error("{path} is on a volume of {total_mib} MiB, and only one of at most 4096 MiB is filled: give its data a small volume of its own, \
-             such as `prony lab create` makes", path = path.display())]
+    #[error("{path} is on a volume of {total_mib} MiB, but prony fills at most 4096 MiB: put the data on a volume of `prony lab \
+    create`", path = path.display())]
     TooLargeToFill {
         /// A directory of the server.
         path: PathBuf,
@@ -97,8 +96,8 @@ pub enum InstanceError {
     },
     /// The server's user does not get to its directory.
     #[error(
-        "the server runs as an unprivileged user, who does not get to {path}: choose a directory that every user may pass \
-         through (chmod o+x on those above it), or run prony as the server's own user",
+        "the server's unprivileged user cannot reach {path}: use another directory, allow access (chmod o+x on its parents), or run \
+        prony as that user",
         path = path.display()
     )]
     NotPassable {
@@ -130,7 +129,7 @@ pub enum InstanceError {
         name: String,
     },
     /// An engine has no such thing.
-    #[error("{engine} has no tablespaces by name: leave out `{name}`, or take PostgreSQL")]
+    #[error("{engine} has no named tablespaces: omit `{name}`, or use PostgreSQL")]
     NoTablespaces {
         /// The engine.
         engine: &'static str,

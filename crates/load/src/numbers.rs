@@ -11,7 +11,7 @@ const MINUTE_S: f64 = 60.0;
 /// A rate in units of one each `every_s` seconds: as text with `/s`, `/min` or `/h`, or as a bare number, which has that unit.
 fn rate(text: &str, every_s: f64) -> Result<f64, UnitError> {
     let problem =
-        "is no rate: give a number without a mark between thousands, such as 500, 500/s or 30000/min";
+        "is not a rate: use a number without a thousands separator, such as 500, 500/s or 30000/min";
     let trimmed = text.trim();
     let Some((bare, given_s)) =
         EVERY_S.iter().find_map(|(unit, given_s)| Some((trimmed.strip_suffix(unit)?, given_s)))
@@ -28,7 +28,7 @@ fn rate(text: &str, every_s: f64) -> Result<f64, UnitError> {
 /// # Errors
 /// When it is no number, or has a mark that may stand between thousands as well as before a fraction.
 pub fn factor(text: &str) -> Result<f64, UnitError> {
-    number(text, "is no factor: give a number such as 10 or 0.5")
+    number(text, "is not a factor: use a number such as 10 or 0.5")
 }
 
 /// A finite number, or the problem that a text has that is none.
@@ -38,7 +38,7 @@ pub fn factor(text: &str) -> Result<f64, UnitError> {
 pub fn number(text: &str, problem: &str) -> Result<f64, UnitError> {
     let trimmed = text.trim();
     if let Some((fraction, whole)) = both_readings(trimmed) {
-        return Err(UnitError::new(text, format!("can be {fraction} or {whole}: write one of these")));
+        return Err(UnitError::new(text, format!("can mean {fraction} or {whole}: write one of these")));
     }
     let number = trimmed.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| UnitError::new(text, problem))
@@ -150,7 +150,7 @@ pub mod per_cent {
     /// # Errors
     /// When it is no number, or lies between 0 and 1 without a sign.
     pub fn parse(text: &str) -> Result<f64, UnitError> {
-        let problem = "is no share: give per cent, such as 70 or 0.7%";
+        let problem = "is not a share: use per cent, such as 70 or 0.7%";
         match text.trim().strip_suffix('%') {
             Some(share) => number(share, problem),
             None => said(number(text, problem)?, text),
@@ -163,7 +163,7 @@ pub mod per_cent {
             let whole = (share * 1e8).round() / 1e6;
             return Err(UnitError::new(
                 text,
-                format!("can be {share} % or {whole} %: write {share}% or {whole}"),
+                format!("can mean {share}% or {whole}%: write {share}% or {whole}"),
             ));
         }
         Ok(share)
@@ -204,22 +204,22 @@ mod tests {
     #[test]
     fn what_can_be_meant_in_two_ways_is_asked_back() {
         for (text, readings) in [
-            ("3.700", "`3.700` can be 3.7 or 3700:"),
-            ("3,700", "`3,700` can be 3.7 or 3700:"),
-            ("60.000", "`60.000` can be 60 or 60000:"),
-            ("3.725", "`3.725` can be 3.7250 or 3725:"),
+            ("3.700", "`3.700` can mean 3.7 or 3700:"),
+            ("3,700", "`3,700` can mean 3.7 or 3700:"),
+            ("60.000", "`60.000` can mean 60 or 60000:"),
+            ("3.725", "`3.725` can mean 3.7250 or 3725:"),
         ] {
             let told = per_second::parse(text).unwrap_err().to_string();
             assert!(told.starts_with(readings), "{told}");
         }
         assert_eq!(
             per_cent::parse("0.7").unwrap_err().to_string(),
-            "`0.7` can be 0.7 % or 70 %: write 0.7% or 70"
+            "`0.7` can mean 0.7% or 70%: write 0.7% or 70"
         );
         assert!(per_cent::parse("7.000").is_err());
         for wrong in ["abc", "", "1.000.000", "NaN", "inf", "5 000"] {
             let told = per_second::parse(wrong).unwrap_err().to_string();
-            assert!(told.contains("is no rate: give a number without a mark"), "{told}");
+            assert!(told.contains("is not a rate: use a number without a thousands separator"), "{told}");
         }
     }
 

@@ -28,9 +28,9 @@ impl UnitError {
     }
 }
 
-const SIZE_FORM: &str = "is no size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) \
-                         or KB, MB, GB, TB (powers of 1000)";
-const SPAN_FORM: &str = "is no duration: give a number with ms, s, m or h, such as 500ms, 30s, 2m or 1h30m";
+const SIZE_FORM: &str =
+    "is not a size: use a number with KiB, MiB, GiB, TiB (powers of 1024, also K, M, G, T) or KB, MB, GB, TB";
+const SPAN_FORM: &str = "is not a duration: use a number with ms, s, m or h, such as 500ms, 30s, 2m or 1h30m";
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -15,7 +15,7 @@ const DIGITS: usize = 32;
 
 /// A text that is no identity of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no identity of a run: it has {DIGITS} hexadecimal digits")]
+#[error("invalid run identity `{0}`: use {DIGITS} hexadecimal digits")]
 pub struct RunIdError(String);
 
 impl RunId {

@@ -59,7 +59,7 @@ impl Advance {
     }
 }
 
-/// `12,000 of 50,000 rows (24 %)`; none of what is nothing but time.
+/// `12,000 of 50,000 rows (24%)`; none of what is nothing but time.
 fn counted(at: &Preparation) -> Option<String> {
     let (number, noun): (fn(u64) -> String, _) = match at.unit {
         Unit::Bytes => (format::bytes, ""),
@@ -72,7 +72,7 @@ fn counted(at: &Preparation) -> Option<String> {
     Some(match at.total {
         Some(total @ 1..) => {
             let share = at.done as f64 / total as f64 * 100.0;
-            format!("{done} of {}{noun} ({share:.0} %)", number(total))
+            format!("{done} of {}{noun} ({share:.0}%)", number(total))
         }
         Some(0) => format!("{done} of {}{noun}", number(0)),
         None => format!("{done}{noun}"),
@@ -105,8 +105,8 @@ mod tests {
             (0.0, files(0)),
             (2.0, files(512)),
             (4.0, files(1024)),
-            (10.0, Preparation::waiting("taking up prony_orders")),
-            (13.2, Preparation::waiting("taking up prony_orders")),
+            (10.0, Preparation::waiting("preparing prony_orders")),
+            (13.2, Preparation::waiting("preparing prony_orders")),
             (20.0, rows(10_000)),
             (20.2, rows(20_000)),
             (30.0, rows(1_010_000)),

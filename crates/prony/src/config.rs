@@ -14,7 +14,7 @@ use load::Size;
 use toml::de::{DeTable, DeValue};
 use workload::given_file;
 
-use crate::arguments::COSTS_DATA;
+use crate::arguments::{COSTS_DATA, new_command};
 
 /// More than anybody's defaults.
 const BYTES_MAX: Size = Size(1 << 20);
@@ -72,12 +72,12 @@ pub(crate) fn read(arguments: &[OsString], command: &Command) -> Result<Config, 
             return Ok(Config::default());
         }
         Err(error) if !is_asked_for => {
-            tell!("note: cannot read {}: {error}; running without defaults from a file", path.display());
+            tell!("note: cannot read {}: {error}. prony runs without defaults from a file", path.display());
             return Ok(Config::default());
         }
         Err(error) => {
             return Err(vec![format!(
-                "cannot read {}: {error}; mend it, name another with --config, or leave it out with --no-config",
+                "cannot read {}: {error}. Fix it, name another file with --config, or use --no-config",
                 path.display()
             )]);
         }
@@ -145,14 +145,18 @@ fn collect(text: &str, table: &DeTable<'_>, path: &[String], entries: &mut Vec<E
             DeValue::Array(values) => values.iter().map(|value| plain(value.get_ref())).collect(),
             value => plain(value).map(|value| vec![value]),
         };
-        let values = values
-            .ok_or_else(|| format!("line {line}: {name}: give a text, a number, or a list of these"))?;
+        let values = values.ok_or_else(|| {
+            format!("line {line}: invalid value of {name}: use a text, a number, or a list of these")
+        })?;
         if path.is_empty() {
             return Err(format!(
-                "line {line}: {name} stands in no table: put it under [{DEFAULT}], or under its command, such as [disk]"
+                "line {line}: {name} is in no table. Put it under [{DEFAULT}], or under its command, such as [disk]"
             ));
         }
-        let path = if path == [DEFAULT] { Vec::new() } else { path.to_vec() };
+        let mut path = if path == [DEFAULT] { Vec::new() } else { path.to_vec() };
+        if let Some(new) = path.first().and_then(|command| new_command(command)) {
+            path[0] = new.to_owned();
+        }
         entries.push(Entry { line, path, key: name, values });
     }
     Ok(())
@@ -193,7 +197,7 @@ fn mistake(entry: &Entry, command: &Command) -> Option<String> {
             }
             has_option = true;
             if !argument.get_action().takes_values() {
-                problem = Some("is on or off, and is taken from the command line alone".to_owned());
+                problem = Some("has no value, and is accepted on the command line only".to_owned());
             } else {
                 problem = problem.take().or_else(|| refused(command, long, &entry.values));
             }
@@ -201,13 +205,13 @@ fn mistake(entry: &Entry, command: &Command) -> Option<String> {
     });
     match (has_option, has_command || entry.path.is_empty()) {
         (true, _) => problem,
-        (false, false) => Some(format!("there is no command prony {}", entry.path.join(" "))),
+        (false, false) => Some(format!("unknown command prony {}", entry.path.join(" "))),
         (false, true) => {
             let likeness = |known: &&String| strsim::jaro_winkler(known, &option);
             let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
             let nearest = nearest
-                .map_or_else(String::new, |name| format!("; did you mean {}?", name.replace('-', "_")));
-            Some(format!("there is no such option{nearest}"))
+                .map_or_else(String::new, |name| format!(". Did you mean {}?", name.replace('-', "_")));
+            Some(format!("unknown option{nearest}"))
         }
     }
 }
@@ -216,19 +220,17 @@ fn mistake(entry: &Entry, command: &Command) -> Option<String> {
 fn never_there(entry: &Entry) -> Option<String> {
     let option = entry.option();
     if COSTS_DATA.contains(&option.as_str()) {
-        return Some(
-            "lets something be overwritten or removed: it is taken from the command line alone".to_owned(),
-        );
+        return Some("allows overwriting or deleting, and is accepted on the command line only".to_owned());
     }
     if OF_THE_FILE.contains(&option.as_str()) {
-        return Some("says which file is read, and cannot stand in it".to_owned());
+        return Some("chooses this file, so the file cannot contain it".to_owned());
     }
     if entry.path.is_empty()
         && option == "rate"
         && entry.values.iter().any(|rate| rate.trim().parse::<f64>().is_ok())
     {
         return Some(format!(
-            "has no unit, and a bare number is one a second for some commands and one a minute for others: write \"{0}/s\" or \
+            "has no unit. A number without a unit is per second for some commands, and per minute for others. Use \"{0}/s\" or \
              \"{0}/min\"",
             entry.values[0]
         ));
@@ -340,18 +342,18 @@ mod tests {
     #[test]
     fn every_mistake_names_its_remedy() {
         for (text, told) in [
-            ("[disk]\nblok_size = \"8KiB\"", "did you mean block_size?"),
-            ("[disk]\nblock_size = \"lots\"", "`lots` is no size"),
+            ("[disk]\nblok_size = \"8KiB\"", "Did you mean block_size?"),
+            ("[disk]\nblock_size = \"lots\"", "`lots` is not a size"),
             ("[disk]\nread_share = 0.7", "write 0.7% or 70"),
-            ("[disc]\nblock_size = \"8KiB\"", "there is no command prony disc"),
-            ("[disk]\noverwrite = true", "command line alone"),
-            ("[historian]\nreplace = true", "command line alone"),
-            ("[disk]\njson = true", "is on or off"),
-            ("[default]\nrate = 500", "write \"500/s\" or \"500/min\""),
-            ("[default]\nconfig = \"x\"", "cannot stand in it"),
-            ("[default]\nwriter = 5", "did you mean writers?"),
-            ("block_size = \"8KiB\"", "line 1: block_size stands in no table"),
-            ("[disk]\n\nduration = 2026-01-01", "line 3: duration: give a text"),
+            ("[disc]\nblock_size = \"8KiB\"", "unknown command prony disc"),
+            ("[disk]\noverwrite = true", "command line only"),
+            ("[historian]\nreplace = true", "command line only"),
+            ("[disk]\njson = true", "has no value"),
+            ("[default]\nrate = 500", "Use \"500/s\" or \"500/min\""),
+            ("[default]\nconfig = \"x\"", "cannot contain it"),
+            ("[default]\nwriter = 5", "Did you mean writers?"),
+            ("block_size = \"8KiB\"", "line 1: block_size is in no table"),
+            ("[disk]\n\nduration = 2026-01-01", "line 3: invalid value of duration: use a text"),
             ("[disk]\nduration = ", "line 2: "),
         ] {
             let all = mistakes(text);

@@ -74,12 +74,12 @@ impl Documents {
             if let Some((other, _)) = documents.asked.iter().find(|(_, other)| *other == place) {
                 let other = other.option();
                 return Err(Failure::usage(anyhow!(
-                    "{other} and {option} name the same: give each a file of its own"
+                    "{other} and {option} name the same file. Give each its own file"
                 )));
             }
             if let (Place::Stdout, Some(prints)) = (&place, prints) {
                 return Err(Failure::usage(anyhow!(
-                    "{option} - and {prints} both print to stdout: name a file for one of them"
+                    "{option} - and {prints} both print to stdout. Give a file for one of them"
                 )));
             }
             documents.asked.push((form, place));

@@ -29,17 +29,15 @@ pub(crate) fn warnings(command: &clap::Command, variables: impl Iterator<Item = 
     let told = unknown.map(|name| {
         let option = name["PRONY_".len()..].to_lowercase().replace('_', "-");
         if options.contains(&option) {
-            return format!(
-                "{name} is set and has no effect: --{option} is taken from the command line alone"
-            );
+            return format!("{name} has no effect: --{option} is accepted on the command line only");
         }
         if let Some(variable) = aliases.get(&option) {
-            return format!("{name} is set and has no effect: --{option} is set by {variable}");
+            return format!("{name} has no effect: use {variable} for --{option}");
         }
         let likeness = |known: &&String| strsim::jaro_winkler(known, &name);
         let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
         let nearest = nearest.map_or("", String::as_str);
-        format!("{name} is set and has no effect, since no option has this name; did you mean {nearest}?")
+        format!("{name} has no effect: no option has this name. Did you mean {nearest}?")
     });
     let told: BTreeSet<String> = told.collect();
     told.into_iter().collect()
@@ -48,32 +46,41 @@ pub(crate) fn warnings(command: &clap::Command, variables: impl Iterator<Item = 
 /// That the variable of a flag says neither yes nor no.
 pub(crate) fn flag_warning(value: Option<&std::ffi::OsStr>) -> Option<String> {
     let value = value.filter(|value| yes_or_no(value).is_none())?;
-    Some(format!("{DETAILS}={} has no effect: set it to 1 or to 0", value.to_string_lossy()))
+    Some(format!("{DETAILS}={} has no effect: use 1 or 0", value.to_string_lossy()))
 }
 
 /// The option that every command has, and of which a bare number is one a second for some and one a minute for others.
 const RATE: &str = "rate";
 
-/// Refuses a rate without a unit that was set for whatever command runs.
+/// The name of a value that is given with its unit, such as a rate that some count per second and others per minute.
+const WITH_UNIT: &str = "RATE";
+
+/// Refuses a rate without a unit if it is set for whatever command runs, or if its option requires one.
 pub(crate) fn check(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
-    let mut leaf = matches;
-    while let Some((_, inner)) = leaf.subcommand() {
+    let (mut leaf, mut of) = (matches, Some(&*command));
+    while let Some((name, inner)) = leaf.subcommand() {
         leaf = inner;
+        of = of.and_then(|command| command.find_subcommand(name));
     }
+    let argument = of.and_then(|command| command.get_arguments().find(|argument| argument.get_id() == RATE));
+    let names = argument.and_then(clap::Arg::get_value_names).unwrap_or_default();
+    let needs_unit = names.iter().any(|name| *name == WITH_UNIT);
     // Of a command that has none, clap would not be asked.
-    if !leaf.ids().any(|id| id == RATE) || leaf.value_source(RATE) != Some(ValueSource::EnvVariable) {
+    if !leaf.ids().any(|id| id == RATE) {
         return Ok(());
     }
+    let name = match leaf.value_source(RATE) {
+        Some(ValueSource::EnvVariable) => "PRONY_RATE=",
+        Some(ValueSource::CommandLine) if needs_unit => "--rate ",
+        _ => return Ok(()),
+    };
     let given = leaf.get_raw(RATE).and_then(|mut values| values.next()).unwrap_or_default().to_string_lossy();
     if given.trim().parse::<f64>().is_err() {
         return Ok(());
     }
     Err(command.error(
         ErrorKind::ValueValidation,
-        format!(
-            "PRONY_RATE={given} has no unit, and a bare number is one a second for prony disk and prony historian and one a minute \
-             for prony orders run: write PRONY_RATE={given}/s or PRONY_RATE={given}/min"
-        ),
+        format!("{name}{given} has no unit. Use {name}{given}/s or {name}{given}/min"),
     ))
 }
 
@@ -113,16 +120,14 @@ mod tests {
     fn a_variable_without_effect_is_told() {
         assert_eq!(
             told("PRONY_BLOCKSIZE"),
-            [
-                "PRONY_BLOCKSIZE is set and has no effect, since no option has this name; did you mean PRONY_BLOCK_SIZE?"
-            ]
+            ["PRONY_BLOCKSIZE has no effect: no option has this name. Did you mean PRONY_BLOCK_SIZE?"]
         );
         for (flag, option) in
             [("PRONY_JSON", "--json"), ("PRONY_OVERWRITE", "--overwrite"), ("PRONY_DESTROY", "--destroy")]
         {
             assert_eq!(
                 told(flag),
-                [format!("{flag} is set and has no effect: {option} is taken from the command line alone")]
+                [format!("{flag} has no effect: {option} is accepted on the command line only")]
             );
         }
     }
@@ -140,7 +145,7 @@ mod tests {
         let warning = |value: &str| flag_warning(Some(value.as_ref()));
         assert_eq!(warning("1"), None);
         assert_eq!(flag_warning(None), None);
-        assert_eq!(warning("maybe").unwrap(), "PRONY_DETAILS=maybe has no effect: set it to 1 or to 0");
+        assert_eq!(warning("maybe").unwrap(), "PRONY_DETAILS=maybe has no effect: use 1 or 0");
     }
 
     /// A variable of one command's own name for what all have set nothing, and its neighbour everything.
@@ -148,7 +153,7 @@ mod tests {
     fn another_name_of_an_option_is_told_with_its_variable() {
         assert_eq!(
             told("PRONY_RUN_TIME"),
-            ["PRONY_RUN_TIME is set and has no effect: --run-time is set by PRONY_DURATION"]
+            ["PRONY_RUN_TIME has no effect: use PRONY_DURATION for --run-time"]
         );
     }
 

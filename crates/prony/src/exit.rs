@@ -96,20 +96,20 @@ impl Exit {
             Self::NotHeld => {
                 of(Outcome::Failed).map(|texts| format!("threshold failed: {texts}")).or_else(|| {
                     let not_held = |held| if let RateHeld::NotHeld(why) = held { Some(why) } else { None };
-                    rate(not_held).map(|why| format!("the offered rate was not held: {why}"))
+                    rate(not_held).map(|why| format!("offered rate not sustained: {why}"))
                 })
             }
             Self::Inconclusive if report.trials.iter().all(|trial| trial.state == State::Skipped) => {
-                Some("all trials were left out".to_owned())
+                Some("all trials were skipped".to_owned())
             }
             Self::Inconclusive if report.searches.iter().any(|search| search.stable_at.is_none()) => {
-                Some("no rate was confirmed".to_owned())
+                Some("no sustained rate was confirmed".to_owned())
             }
             Self::Inconclusive => of(Outcome::Inconclusive)
                 .map(|texts| format!("threshold inconclusive: {texts}"))
                 .or_else(|| {
                     let unknown = |held| if let RateHeld::NotJudged(why) = held { Some(why) } else { None };
-                    rate(unknown).map(|why| format!("it is unknown whether the offered rate was held: {why}"))
+                    rate(unknown).map(|why| format!("offered rate inconclusive: {why}"))
                 }),
             Self::Invalid => {
                 let invalid = |trial: &&report::Trial| trial.state == State::Invalid;
@@ -118,7 +118,7 @@ impl Exit {
                 let why = first.reason.as_deref().unwrap_or("no reason was recorded");
                 let are = if count == 1 { "is" } else { "are" };
                 Some(format!(
-                    "{count} of {} trials {are} invalid; {}: {why}",
+                    "{count} of {} trials {are} invalid: {}: {why}",
                     report.trials.len(),
                     first.name
                 ))

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use record::Workload;
 
-use crate::arguments::COSTS_DATA;
+use crate::arguments::{BOTH, COSTS_DATA, new_command};
 
 /// Options of other programs, and how a command here has them.
 type Words = &'static [(&'static str, &'static str)];
@@ -17,9 +17,7 @@ const DISK: Words = &[
     ("--rw", BY_ITS_KIND),
     ("--readwrite", BY_ITS_KIND),
     ("--file-test-mode", BY_ITS_KIND),
-    ("--bs", "--block-size"),
     ("--blocksize", "--block-size"),
-    ("--iodepth", "--outstanding"),
     ("--numjobs", "--threads"),
     ("--runtime", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
@@ -27,8 +25,7 @@ const DISK: Words = &[
     ("--warmup-time", "--warm-up, with a unit: --warm-up 5s"),
     ("--size", "--file-size"),
     ("--nrfiles", "--files"),
-    ("--rwmixread", "--read-share"),
-    ("--rwmixwrite", "--read-share, of which it is the rest to 100"),
+    ("--rwmixwrite", "--read-share, which is 100 minus this value"),
     ("--rate_iops", "--rate"),
     ("--thinktime", "--think-time, with a unit: --think-time 1ms"),
     ("--ioengine", "--engine"),
@@ -42,45 +39,41 @@ const DISK: Words = &[
     ("--cpus_allowed", "--affinity"),
     ("--randseed", "--seed"),
     ("--loops", "--repeats"),
-    ("--filename", "PATH, without an option before it"),
-    ("--directory", "PATH, without an option before it"),
-    ("--time_based", "always so: --duration says how long"),
-    ("--group_reporting", "always so: threads are reported together"),
-    ("--file-total-size", "--file-size, of each of --files"),
+    ("--filename", "PATH without an option"),
+    ("--directory", "PATH without an option"),
+    ("--time_based", "the default: --duration sets the length"),
+    ("--group_reporting", "the default: threads are reported together"),
+    ("--file-total-size", "--file-size for each of --files"),
     ("--file-num", "--files"),
     ("--file-block-size", "--block-size"),
     ("--file-fsync-freq", "--flush-every"),
-    ("-T", "--duration, with a unit: --duration 60s"),
     ("-j", "--threads"),
-    ("-c", "--outstanding, of each of --threads"),
+    ("-c", "--outstanding for each of --threads"),
 ];
 
 /// Of sysbench and pgbench, and fio's for the same.
 const HISTORIAN: Words = &[
-    ("-c", "--writers"),
     ("--client", "--writers"),
     ("--clients", "--writers"),
     ("--threads", "--writers"),
     ("--numjobs", "--writers"),
-    ("-j", "not needed: each of --writers has a thread of its own"),
-    ("--jobs", "not needed: each of --writers has a thread of its own"),
-    ("-T", "--duration, with a unit: --duration 60s"),
+    ("-j", "not needed: each of --writers has its own thread"),
+    ("--jobs", "not needed: each of --writers has its own thread"),
     ("--time", "--duration, with a unit: --duration 60s"),
     ("--runtime", "--duration, with a unit: --duration 60s"),
     ("--ramp_time", "--warm-up, with a unit: --warm-up 30s"),
     ("--warmup-time", "--warm-up, with a unit: --warm-up 30s"),
-    ("-R", "--rate, in records a second"),
-    ("--rate_iops", "--rate, in records a second"),
+    ("-R", "--rate, in records per second"),
+    ("--rate_iops", "--rate, in records per second"),
     ("-s", "--tags"),
     ("--scale", "--tags"),
-    ("--bs", "--flush-rows, the rows of a transaction"),
-    ("--iodepth", "--writers, each with one flush at a time"),
+    ("--bs", "--batch-rows, the rows per transaction"),
+    ("--iodepth", "--writers, each with one batch at a time"),
     ("-L", "--p99-limit"),
     ("--latency-limit", "--p99-limit"),
     ("-h", "--target"),
     ("-p", "--target"),
     ("-U", "--target"),
-    ("-d", "--target"),
     ("--host", "--target"),
     ("--dbname", "--target"),
 ];
@@ -91,55 +84,53 @@ const SCRIPT: Words = &[
     ("--numjobs", "--clients"),
     ("-j", "not needed: clients share as many threads as there are CPUs"),
     ("--jobs", "not needed: clients share as many threads as there are CPUs"),
-    ("-T", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
     ("--runtime", "--duration, with a unit: --duration 60s"),
-    ("-f", "FILE@WEIGHT, without an option before it"),
-    ("--file", "FILE@WEIGHT, without an option before it"),
+    ("-f", "FILE@WEIGHT without an option"),
+    ("--file", "FILE@WEIGHT without an option"),
     ("-M", "--protocol"),
     ("-R", "--rate, with --poisson"),
-    ("-i", "--initialise"),
-    ("--initialize", "--initialise"),
+    ("-i", "--initialize"),
     ("-L", "--latency-limit, with a unit: --latency-limit 50ms"),
     ("-N", "--builtin simple-update"),
     ("--skip-some-updates", "--builtin simple-update"),
     ("-S", "--builtin select-only"),
     ("--select-only", "--builtin select-only"),
-    ("-t", "--duration: a load ends after a time, not after a number of transactions"),
-    ("--transactions", "--duration: a load ends after a time, not after a number of transactions"),
-    ("-n", "not needed: no table is vacuumed before a load"),
-    ("--no-vacuum", "not needed: no table is vacuumed before a load"),
-    ("--vacuum-all", "VACUUM in the file of --init, or with psql before the load"),
-    ("-C", "left out: a client keeps its connection"),
-    ("--connect", "left out: a client keeps its connection"),
+    ("-t", "--duration: a load has a length, not a number of transactions"),
+    ("--transactions", "--duration: a load has a length, not a number of transactions"),
+    ("-n", "not needed: prony vacuums no table before a load"),
+    ("--no-vacuum", "not needed: prony vacuums no table before a load"),
+    ("--vacuum-all", "VACUUM in the file of --init, or in psql before the load"),
+    ("-C", "not supported: a client keeps its connection"),
+    ("--connect", "not supported: a client keeps its connection"),
     (
         "--continue-on-error",
-        "left out: an error stops its client and makes the trial invalid; have the server catch it, such as by ON CONFLICT DO NOTHING",
+        "not supported: an error stops its client and makes the trial invalid. Handle it in SQL, such as by ON CONFLICT DO NOTHING",
     ),
-    ("-P", "not needed: the live line and the report have every second"),
-    ("--progress", "not needed: the live line and the report have every second"),
-    ("--progress-timestamp", "not needed: the live line and the report have every second"),
-    ("-r", "not needed: the report has each statement"),
-    ("--report-per-command", "not needed: the report has each statement"),
-    ("--report-latencies", "not needed: the report has each statement"),
-    ("--failures-detailed", "not needed: the report counts them, and has the first"),
-    ("--verbose-errors", "not needed: the report counts errors, and has the first"),
+    ("-P", "not needed: the live line and the report show every second"),
+    ("--progress", "not needed: the live line and the report show every second"),
+    ("--progress-timestamp", "not needed: the live line and the report show every second"),
+    ("-r", "not needed: the report shows each statement"),
+    ("--report-per-command", "not needed: the report shows each statement"),
+    ("--report-latencies", "not needed: the report shows each statement"),
+    ("--failures-detailed", "not needed: the report counts failures, and shows the first"),
+    ("--verbose-errors", "not needed: the report counts errors, and shows the first"),
     ("--debug", DEBUG),
     ("-l", NO_LOG),
     ("--log-prefix", NO_LOG),
     ("--sampling-rate", NO_LOG),
-    ("--aggregate-interval", "not needed: `prony export --csv --series` has every second"),
-    ("--show-script", "not needed: the report has the text of each script"),
-    ("--exit-on-abort", "left out: a client that stops makes the trial invalid"),
-    ("-F", "left out: make the tables with `pgbench -i`"),
-    ("--fillfactor", "left out: make the tables with `pgbench -i`"),
-    ("--foreign-keys", "left out: make the tables with `pgbench -i`"),
-    ("--unlogged-tables", "left out: make the tables with `pgbench -i`"),
-    ("--partitions", "left out: make the tables with `pgbench -i`"),
-    ("--partition-method", "left out: make the tables with `pgbench -i`"),
-    ("--init-steps", "left out: make the tables with `pgbench -i`"),
-    ("--index-tablespace", "left out: make the tables with `pgbench -i`"),
-    ("-I", "left out: make the tables with `pgbench -i`"),
+    ("--aggregate-interval", "not needed: `prony export --csv --series` writes every second"),
+    ("--show-script", "not needed: the report shows the text of each script"),
+    ("--exit-on-abort", "not needed: a client that stops makes the trial invalid"),
+    ("-F", "not supported: create the tables with `pgbench -i`"),
+    ("--fillfactor", "not supported: create the tables with `pgbench -i`"),
+    ("--foreign-keys", "not supported: create the tables with `pgbench -i`"),
+    ("--unlogged-tables", "not supported: create the tables with `pgbench -i`"),
+    ("--partitions", "not supported: create the tables with `pgbench -i`"),
+    ("--partition-method", "not supported: create the tables with `pgbench -i`"),
+    ("--init-steps", "not supported: create the tables with `pgbench -i`"),
+    ("--index-tablespace", "not supported: create the tables with `pgbench -i`"),
+    ("-I", "not supported: create the tables with `pgbench -i`"),
     ("--random-seed", "--seed"),
     ("--pace", "--speed"),
     ("--factor", "--speed"),
@@ -150,10 +141,7 @@ const SCRIPT: Words = &[
     ("-U", ADDRESS),
     ("--username", ADDRESS),
     ("--dbname", ADDRESS),
-    (
-        "-d",
-        "--target, which names the database; pgbench before 17 has debugging by it, here --verbose tells what is done",
-    ),
+    ("-d", "--target, which names the database. For debugging use --verbose"),
     ("-V", "prony --version"),
     ("--version", "prony --version"),
 ];
@@ -161,19 +149,19 @@ const SCRIPT: Words = &[
 /// Of options that `prony script` has too, for something else.
 const SCRIPT_OTHERWISE: Words = &[
     ("--log", LOG),
-    ("--init", "a FILE with your own SQL; --initialise creates the tables of --builtin"),
+    ("--init", "a FILE with your own SQL. To create the tables of --builtin use --initialize"),
     (
         "--tablespace",
-        "of a server that is started, as NAME=DIR; those of pgbench's tables are left out: make them with `pgbench -i`",
+        "an option of managed servers, as NAME=DIR. To put pgbench's tables in a tablespace, create them with `pgbench -i`",
     ),
 ];
 
 /// What `--log` is, and pgbench's is not.
-pub(crate) const LOG: &str = "the directory of the log (WAL) of a server that is started; pgbench's log of transactions is left out, and \
-                              `prony export` has every second";
-const NO_LOG: &str = "left out: no transaction is logged by itself; `prony export` has every second";
+pub(crate) const LOG: &str = "the directory of the log (WAL) of a managed server, unlike in pgbench. prony logs no single \
+transactions; `prony export` writes every second";
+const NO_LOG: &str = "not supported: prony logs no single transactions. `prony export` writes every second";
 const ADDRESS: &str = "--target, such as postgres://USER@HOST:PORT/DATABASE";
-const DEBUG: &str = "--verbose, which tells what is done; each script's text is in the report";
+const DEBUG: &str = "--verbose, which prints each step. The report shows the text of each script";
 
 const REPORTING: Words = &[
     ("--rows", "--events"),
@@ -181,12 +169,12 @@ const REPORTING: Words = &[
     ("-s", "--events"),
     ("--iterations", "--runs"),
     ("-i", "--runs"),
-    ("--rate", "--arrivals, of the events that arrive; reports follow each other"),
-    ("-R", "--arrivals, of the events that arrive; reports follow each other"),
-    ("--duration", "--runs, the number of reports; each takes as long as it takes"),
-    ("-T", "--runs, the number of reports; each takes as long as it takes"),
-    ("--clients", "not needed: reports follow each other over one connection"),
-    ("-c", "not needed: reports follow each other over one connection"),
+    ("--rate", "--arrivals for the events that arrive. Reports follow each other"),
+    ("-R", "--arrivals for the events that arrive. Reports follow each other"),
+    ("--duration", "--runs, the number of reports. They have no time limit except --time-limit"),
+    ("-T", "--runs, the number of reports. They have no time limit except --time-limit"),
+    ("--clients", "not needed: reports follow each other on one connection"),
+    ("-c", "not needed: reports follow each other on one connection"),
     ("-h", "--target"),
     ("-p", "--target"),
     ("-U", "--target"),
@@ -199,7 +187,6 @@ const REGISTER: Words = &[
     ("--client", "--clients"),
     ("--threads", "--clients"),
     ("--concurrency", "--clients"),
-    ("-T", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
     ("--time-limit", "--duration, with a unit: --duration 60s"),
     ("--runtime", "--duration, with a unit: --duration 60s"),
@@ -207,7 +194,6 @@ const REGISTER: Words = &[
     ("-h", "--target"),
     ("-p", "--target"),
     ("-U", "--target"),
-    ("-d", "--target"),
     ("--host", "--target"),
     ("--dbname", "--target"),
 ];
@@ -216,7 +202,6 @@ const TABLES: Words = &[
     ("--client", "--clients"),
     ("--threads", "--clients"),
     ("--numjobs", "--clients"),
-    ("-T", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
     ("--runtime", "--duration, with a unit: --duration 60s"),
     ("--table-size", "--rows"),
@@ -232,25 +217,23 @@ const TABLES: Words = &[
 ];
 
 const ORDERS: Words = &[
-    ("--results", "not needed: only orders run stores results"),
-    ("-c", "--clients"),
+    ("--results", "not needed: only prony orders run stores results"),
     ("--client", "--clients"),
     ("--threads", "--clients"),
     ("--numjobs", "--clients"),
     ("--iodepth", "--clients, each with one statement at a time"),
     ("-j", "not needed: clients share as many threads as there are CPUs"),
     ("--jobs", "not needed: clients share as many threads as there are CPUs"),
-    ("-T", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
     ("--runtime", "--duration, with a unit: --duration 60s"),
     ("--ramp_time", "--warm-up, with a unit: --warm-up 60s"),
-    ("-R", "--rate, in orders a minute"),
-    ("--rate_iops", "--rate, in orders a minute"),
+    ("-R", "--rate, with a unit: --rate 500/s"),
+    ("--rate_iops", "--rate, with a unit: --rate 500/s"),
     ("--thinktime", "--think-time, with a unit: --think-time 20ms"),
-    ("-s", "--size, of prony orders load"),
-    ("--scale", "--size, of prony orders load"),
-    ("--tables", "--size, of prony orders load"),
-    ("--table-size", "--size, of prony orders load"),
+    ("-s", "--size with prony orders load"),
+    ("--scale", "--size with prony orders load"),
+    ("--tables", "--size with prony orders load"),
+    ("--table-size", "--size with prony orders load"),
     ("-i", "prony orders load"),
     ("--initialize", "prony orders load"),
 ];
@@ -262,19 +245,18 @@ const CHECK: Words = &[
     ("--ramp_time", WARM_UP),
     ("--runtime", "--duration, with a unit: --duration 60s"),
     ("--time", "--duration, with a unit: --duration 60s"),
-    ("-T", "--duration, with a unit: --duration 60s"),
     ("--size", "--file-size"),
-    ("--repeats", "prony disk --profile quick --repeats 5, which has a check's tests of the disk"),
-    ("--engine", "--managed, of a server that is started; the disk's is prony disk --engine"),
+    ("--repeats", "prony disk --profile quick --repeats 5, which has the disk tests of a check"),
+    ("--engine", "--managed for a server that prony starts. For the disk use prony disk --engine"),
     (
         "--target",
-        "prony historian --target and prony orders run --target, for a server that is there; --managed starts one",
+        "prony historian --target and prony orders run --target for an existing server. --managed starts one",
     ),
 ];
 
 /// What to do in place of a longer warm-up.
-const WARM_UP: &str = "--duration, with a unit: each test warms up for 0.5 s to 2 s before it, which a longer one makes small; prony disk, \
-                       prony historian and prony orders run have --warm-up";
+const WARM_UP: &str = "--duration, with a unit. Each test warms up for 0.5 s to 2 s, which a longer duration makes negligible. \
+                       To set the warm-up use prony disk, prony historian or prony orders run";
 
 /// fio's kinds of load, with sysbench's.
 const LOADS: &[(&str, &str)] = &[
@@ -308,8 +290,11 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let of = |hints: [Words; Workload::ALL.len()], word: &str| {
         let workloads = Workload::ALL.into_iter().map(|workload| workload.name());
+        let workloads = workloads.map(|name| new_command(name).unwrap_or(name));
         let mut hints = workloads.zip(hints).chain([("check", CHECK)]);
-        hints.find(|(command, _)| *command == word).map(|(_, hints)| named(&given, hints))
+        hints
+            .find(|(command, _)| *command == new_command(word).unwrap_or(word))
+            .map(|(_, hints)| named(&given, hints))
     };
     if error.kind() != ErrorKind::UnknownArgument {
         if let Some(hint) = words.iter().find_map(|word| of(OTHERWISE, word)).flatten() {
@@ -323,7 +308,8 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
     });
     let costs_data = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(option)) => {
-            COSTS_DATA.contains(&option.trim_start_matches('-').split(' ').next().unwrap_or_default())
+            let option = option.trim_start_matches('-').trim_start_matches(BOTH);
+            COSTS_DATA.contains(&option.split(' ').next().unwrap_or_default())
         }
         _ => false,
     };
@@ -343,7 +329,8 @@ pub(crate) fn hinted(mut error: clap::Error, arguments: &[OsString]) -> clap::Er
 }
 
 fn tell(error: &mut clap::Error, given: &str, hint: &str) {
-    let hint = format!("{given} is here: {hint}");
+    let is_ours = ["--", "PATH", "FILE", "prony ", "VACUUM"].iter().any(|ours| hint.starts_with(ours));
+    let hint = if is_ours { format!("instead of {given} use {hint}") } else { format!("{given} is {hint}") };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
 }
 
@@ -413,11 +400,16 @@ mod tests {
             ),
             (find(&["check"]), CHECK.to_vec()),
             (find(&["script"]), SCRIPT.to_vec()),
-            (find(&["reporting"]), REPORTING.to_vec()),
-            (find(&["register"]), REGISTER.to_vec()),
+            (find(&["analytics"]), REPORTING.to_vec()),
+            (find(&["failover"]), REGISTER.to_vec()),
             (find(&["tables"]), TABLES.to_vec()),
         ] {
-            let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
+            let has = |long: &str| {
+                command.get_arguments().any(|argument| {
+                    let aliases = argument.get_all_aliases().unwrap_or_default();
+                    argument.get_long() == Some(long) || aliases.contains(&long)
+                })
+            };
             for (word, ours) in words {
                 assert!(!word.starts_with("--") || !has(&word[2..]), "{word} is an option itself");
                 let options = ours.split([' ', ',', ':']).filter_map(|part| part.strip_prefix("--"));
@@ -444,26 +436,25 @@ mod tests {
     #[test]
     fn words_of_other_programs_are_translated() {
         for (arguments, hint) in [
-            (&["disk", ".", "--rw", "randread"][..], "--rw is here: --pattern random --read-share 100"),
-            (&["disk", ".", "--rw=write"], "--rw is here: --pattern sequential --read-share 0"),
-            (&["disk", ".", "--bs=4k"], "--bs is here: --block-size"),
-            (&["disk", ".", "--iodepth", "8"], "--iodepth is here: --outstanding"),
-            (&["plan", "disk", ".", "--runtime=60"], "--runtime is here: --duration, with a unit"),
-            (&["historian", "--target", "fake:", "-c", "4"], "-c is here: --writers"),
-            (&["historian", "--target", "fake:", "-T", "60"], "-T is here: --duration"),
-            (&["orders", "run", "--target", "fake:", "-c", "4"], "-c is here: --clients"),
-            (&["orders", "run", "--target", "fake:", "--threads=4"], "--threads is here: --clients"),
+            (&["disk", ".", "--rw", "randread"][..], "instead of --rw use --pattern random --read-share 100"),
+            (&["disk", ".", "--rw=write"], "instead of --rw use --pattern sequential --read-share 0"),
+            (&["disk", ".", "--numjobs=4"], "instead of --numjobs use --threads"),
+            (&["plan", "disk", ".", "--runtime=60"], "instead of --runtime use --duration, with a unit"),
+            (&["historian", "--target", "fake:", "--clients", "4"], "instead of --clients use --writers"),
+            (&["historian", "--target", "fake:", "--time", "60"], "instead of --time use --duration"),
+            (&["orders", "run", "--target", "fake:", "--threads=4"], "instead of --threads use --clients"),
             (
                 &["check", ".", "--warm-up", "5s"],
-                "--warm-up is here: --duration, with a unit: each test warms up",
+                "instead of --warm-up use --duration, with a unit. Each test warms up",
             ),
-            (&["reporting", "--duration=60"], "--duration is here: --runs"),
+            (&["reporting", "--duration=60"], "instead of --duration use --runs"),
+            (&["analytics", "--duration=60"], "instead of --duration use --runs"),
             (
                 &["orders", "load", "--target", "sqlite:o.db", "--results", "x"],
-                "--results is here: not needed: only orders run stores results",
+                "--results is not needed: only prony orders run stores results",
             ),
-            (&["tables", "--table-size=10"], "--table-size is here: --rows"),
-            (&["check", "--repeats=3"], "--repeats is here: prony disk --profile quick --repeats 5"),
+            (&["tables", "--table-size=10"], "instead of --table-size use --rows"),
+            (&["check", "--repeats=3"], "instead of --repeats use prony disk --profile quick --repeats 5"),
             (&["disk", ".", "--blok-size", "4k"], "a similar argument exists: '--block-size'"),
         ] {
             check_told(arguments, hint);
@@ -473,37 +464,34 @@ mod tests {
     #[test]
     fn words_of_pgbench_are_translated() {
         for (arguments, hint) in [
-            (&["script", "a.sql", "-M", "simple"][..], "-M is here: --protocol"),
-            (&["script", "a.sql", "-t", "100"], "-t is here: --duration: a load ends after a time"),
+            (&["script", "a.sql", "-M", "simple"][..], "instead of -M use --protocol"),
+            (&["script", "a.sql", "-t", "100"], "instead of -t use --duration: a load has a length"),
             (
                 &["script", "a.sql", "--sampling-rate=0.1"],
-                "--sampling-rate is here: left out: no transaction is",
+                "--sampling-rate is not supported: prony logs no single",
             ),
-            (&["script", "a.sql", "--log-prefix", "x"], "--log-prefix is here: left out"),
-            (
-                &["script", "a.sql", "--log"],
-                "--log is here: the directory of the log (WAL) of a server that is started",
-            ),
-            (
-                &["plan", "script", "a.sql", "--tablespace=x"],
-                "--tablespace is here: of a server that is started",
-            ),
-            (&["script", "a.sql", "--index-tablespace=x"], "--index-tablespace is here: left out"),
-            (&["script", "a.sql", "--progress-timestamp"], "--progress-timestamp is here: not needed"),
-            (&["script", "a.sql", "--aggregate-interval=5"], "--aggregate-interval is here: not needed"),
-            (&["script", "a.sql", "--verbose-errors"], "--verbose-errors is here: not needed"),
-            (&["script", "a.sql", "--continue-on-error"], "--continue-on-error is here: left out"),
+            (&["script", "a.sql", "--log-prefix", "x"], "--log-prefix is not supported"),
+            (&["script", "a.sql", "--log"], "--log is the directory of the log (WAL) of a managed server"),
+            (&["plan", "script", "a.sql", "--tablespace=x"], "--tablespace is an option of managed servers"),
+            (&["script", "a.sql", "--index-tablespace=x"], "--index-tablespace is not supported"),
+            (&["script", "a.sql", "--progress-timestamp"], "--progress-timestamp is not needed"),
+            (&["script", "a.sql", "--aggregate-interval=5"], "--aggregate-interval is not needed"),
+            (&["script", "a.sql", "--verbose-errors"], "--verbose-errors is not needed"),
+            (&["script", "a.sql", "--continue-on-error"], "--continue-on-error is not supported"),
             (
                 &["script", "a.sql", "--port=1"],
-                "--port is here: --target, such as postgres://USER@HOST:PORT/",
+                "instead of --port use --target, such as postgres://USER@HOST:PORT/",
             ),
-            (&["script", "a.sql", "--username", "me"], "--username is here: --target, such as postgres://"),
-            (&["script", "a.sql", "-U", "me"], "-U is here: --target, such as postgres://"),
-            (&["script", "a.sql", "-d"], "-d is here: --target, which names the database"),
-            (&["script", "a.sql", "--debug"], "--debug is here: --verbose"),
-            (&["script", "a.sql", "-V"], "-V is here: prony --version"),
-            (&["script", "a.sql", "--version"], "--version is here: prony --version"),
-            (&["script", "a.sql", "-C"], "-C is here: left out: a client keeps its connection"),
+            (
+                &["script", "a.sql", "--username", "me"],
+                "instead of --username use --target, such as postgres://",
+            ),
+            (&["script", "a.sql", "-U", "me"], "instead of -U use --target, such as postgres://"),
+            (&["script", "a.sql", "-d"], "instead of -d use --target, which names the database"),
+            (&["script", "a.sql", "--debug"], "instead of --debug use --verbose"),
+            (&["script", "a.sql", "-V"], "instead of -V use prony --version"),
+            (&["script", "a.sql", "--version"], "instead of --version use prony --version"),
+            (&["script", "a.sql", "-C"], "-C is not supported: a client keeps its connection"),
         ] {
             check_told(arguments, hint);
         }

@@ -36,8 +36,8 @@ pub(crate) fn flag_on_signal() -> Result<Arc<AtomicBool>, Failure> {
     if !LISTENS.load(Ordering::Relaxed) {
         answer_signals().map_err(|error| {
             Failure::runtime(anyhow!(
-                "cannot start the thread that hears Ctrl-C: {error}; let this user have more threads and memory (`ulimit -u`, \
-                 `ulimit -v`)"
+                "cannot start the thread that handles Ctrl-C: {error}. Raise this user's limits of threads \
+                 and memory (`ulimit -u`, `ulimit -v`)"
             ))
         })?;
     }
@@ -70,7 +70,7 @@ fn answer_signals() -> std::io::Result<()> {
             let _ = sender.send(Err(error));
         }
     })?;
-    taken_over.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once")))
+    taken_over.recv().unwrap_or_else(|_| Err(std::io::Error::other("the thread ended at once")))
 }
 
 /// Answers the first signal, and aborts at the next one that asks for it. As a rule a handler aborts before, also while the
@@ -99,11 +99,11 @@ fn answer() {
         // A signal that came before the flag was registered has not set it.
         stop.store(true, Ordering::Relaxed);
         tell!(
-            "interrupted: ending what runs and saving what was measured; press Ctrl-C again to abort at once, \
-             and a database that was made then stays"
+            "interrupted: stopping and saving results. Press Ctrl-C again to quit now and leave the test \
+             database behind"
         );
     } else {
-        tell!("interrupted: nothing was being measured");
+        tell!("interrupted: no measurement was running");
         std::process::exit(Exit::Interrupted as i32);
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn within(
 ) -> Result<Exit, Failure> {
     let Some(wanted) = &study.lab else { return measure(None) };
     let stop = interrupt::flag_on_signal()?;
-    let made = Laboratory::make(wanted, &stop, &mut |name| announce!("making the laboratory: {name}"));
+    let made = Laboratory::make(wanted, &stop, &mut |name| announce!("creating the lab: {name}"));
     let made = made.map_err(lab_failure)?;
     let ended = measure(Some(made.record()));
     let gone = made.remove().map_err(lab_failure);
@@ -58,7 +58,7 @@ pub(crate) fn told_of(study: &Study, servers: &mut [StartedServer]) {
         *volume = Volume {
             path: volume.path.clone(),
             mount: Reading::Known(of.mount),
-            device: Reading::Unknown("it is made before the first trial".to_owned()),
+            device: Reading::Unknown("it is created before the first trial".to_owned()),
             beneath: Beneath { block_bytes: Some(of.block_bytes), raid: of.joined_by, ..Beneath::default() },
             file_system: Some(of.file_system),
         };

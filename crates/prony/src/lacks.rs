@@ -17,20 +17,21 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
     let cpus = ::disk::usable_cpus().len() as u32;
     let mut lacks = Vec::new();
     if let Some(wanted) = needs.cpus.filter(|&wanted| cpus < wanted) {
-        lacks.push(format!("meant for {wanted} CPUs or more, and this machine has {cpus}"));
+        lacks.push(format!("too few CPUs: intended for {wanted} or more, and this machine has {cpus}"));
     }
     if let (Some(wanted), Some(memory)) = (needs.memory, ::disk::machine_memory_bytes())
         && (memory as f64) < wanted.0 as f64 * MEMORY_SHARE_MIN
     {
         let (wanted, memory) = (format::bytes(wanted.0), format::bytes(memory));
-        lacks.push(format!("meant for {wanted} of memory or more, and this machine has {memory}"));
+        lacks
+            .push(format!("too little memory: intended for {wanted} or more, and this machine has {memory}"));
     }
     let places = places(plan);
     if let Some(wanted) = needs.space {
         let short = places.iter().filter_map(|place| Some((place, free_bytes(place)?)));
         lacks.extend(short.filter(|(_, free)| *free < wanted.0).map(|(place, free)| {
             let (wanted, free) = (format::bytes(wanted.0), format::bytes(free));
-            format!("meant for {wanted} of free space, and {} has {free}", place.display())
+            format!("too little space: intended for {wanted} free, and {} has {free}", place.display())
         }));
     }
     lacks.extend(same_file_system(plan));
@@ -52,7 +53,7 @@ fn left_out(plan: &Plan) -> Vec<String> {
     }
     let all = plan.trials.len();
     let sentence =
-        |(reason, count)| format!("{count} of {all} trials are left out, and take no time: {reason}");
+        |(reason, count)| format!("{count} of {all} trials are skipped and take no time: {reason}");
     by_reason.into_iter().map(sentence).collect()
 }
 
@@ -88,10 +89,7 @@ fn same_file_system(plan: &Plan) -> Vec<String> {
     let several = by_device.into_values().filter(|places| places.len() > 1);
     let sentence = |mut places: Vec<String>| {
         places.sort();
-        format!(
-            "{} are on one file system: no difference between them is to be expected",
-            places.join(" and ")
-        )
+        format!("{} are on the same file system. Expect no difference between them", places.join(" and "))
     };
     several.map(sentence).collect()
 }

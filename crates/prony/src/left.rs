@@ -95,29 +95,33 @@ impl Left {
         self.ended_s = Some(now_s);
     }
 
-    /// `21 s left of this trial, 2 min 10 s in all`, where so much is left of the trial itself; nothing where nothing is known.
+    /// `21 s left, 2 min 10 s total`, where so much is left of the trial itself; nothing where nothing is known.
     pub(crate) fn told(&self, trial_s: Option<f64>, now_s: f64) -> String {
         if let Some(searches) = &self.searches {
-            let step = trial_s.map(|left_s| format!("{} left of this step", time(left_s)));
-            return step.into_iter().chain(searches.told(now_s)).collect::<Vec<String>>().join("; ");
+            let step = trial_s.map(|left_s| format!("{} left", time(left_s)));
+            return step.into_iter().chain(searches.told(now_s)).collect::<Vec<String>>().join(", ");
         }
-        match (trial_s, self.in_all(trial_s.unwrap_or(0.0))) {
-            (Some(left_s), Some(all)) => format!("{} left of this trial, {all}", time(left_s)),
+        match (trial_s, self.all(trial_s.unwrap_or(0.0))) {
+            (Some(left_s), Some(all)) => format!("{} left, {all} total", time(left_s)),
             (Some(left_s), None) => format!("{} left", time(left_s)),
-            (None, Some(all)) => all,
+            (None, Some(all)) => format!("{all} left in total"),
             (None, None) => String::new(),
         }
     }
 
-    /// `2 min 10 s in all`, after so many seconds of what goes on; none where nothing follows it.
+    /// `2 min 10 s total`, after so many seconds of what goes on; none where nothing follows it.
     pub(crate) fn in_all(&self, after_s: f64) -> Option<String> {
+        Some(format!("{} total", self.all(after_s)?))
+    }
+
+    fn all(&self, after_s: f64) -> Option<String> {
         if self.ahead.is_empty() {
             return None;
         }
         let ahead_s: f64 = self.ahead.iter().map(|ahead| ahead.pause_s + ahead.load_s).sum();
         let beyond_s = self.beyond_s / f64::from(self.trials.max(1)) * self.ahead.len() as f64;
-        let up_to = if self.may_end_earlier { "up to about " } else { "" };
-        Some(format!("{up_to}{} in all", time(after_s + ahead_s + beyond_s)))
+        let at_most = if self.may_end_earlier { "at most " } else { "" };
+        Some(format!("{at_most}{}", time(after_s + ahead_s + beyond_s)))
     }
 }
 
@@ -134,11 +138,11 @@ impl Searches {
     fn told(&self, now_s: f64) -> Option<String> {
         let (expected_s, at_most_s) = self.ends?;
         let time = |end_s: f64| time((end_s - now_s).max(0.0));
-        let mut told = format!("search probably {} more, up to about {}", time(expected_s), time(at_most_s));
+        let (expected, at_most) = (time(expected_s), time(at_most_s));
+        let mut told = format!("about {expected} left in this search ({at_most} at most)");
         if let Some((_, begun_s)) = self.current.as_ref().filter(|_| self.ahead > 0) {
             let all_s = expected_s + self.ahead as f64 * (expected_s - begun_s);
-            let noun = if self.ahead == 1 { "the other one" } else { "the others" };
-            told += &format!("; with {noun} probably {} in all", time(all_s));
+            told += &format!(", {} in total", time(all_s));
         }
         Some(told)
     }
@@ -185,14 +189,18 @@ mod tests {
     fn the_whole_run_is_told_with_pauses_and_with_what_trials_take_beyond_their_plan() {
         let (study, plan) = study(DISK);
         let mut left = Left::of(&study, &plan, None);
-        assert_eq!(left.told(None, 0.0), "41 s in all", "three trials of 10.3 s and two pauses of 5 s");
+        assert_eq!(
+            left.told(None, 0.0),
+            "41 s left in total",
+            "three trials of 10.3 s and two pauses of 5 s"
+        );
         left.begin(&record(1), 7.0);
-        assert_eq!(left.told(Some(4.0), 13.0), "4 s left of this trial, 35 s in all");
+        assert_eq!(left.told(Some(4.0), 13.0), "4 s left, 35 s total");
         // It took 3 s more than its 10 s, and so will the others.
         left.end(&record(1), 20.0);
-        assert_eq!(left.told(None, 20.0), "37 s in all");
+        assert_eq!(left.told(None, 20.0), "37 s left in total");
         left.begin(&record(2), 25.0);
-        assert_eq!(left.told(Some(10.0), 25.0), "10 s left of this trial, 29 s in all");
+        assert_eq!(left.told(Some(10.0), 25.0), "10 s left, 29 s total");
         left.end(&record(2), 38.0);
         left.begin(&record(3), 43.0);
         assert_eq!(left.told(Some(10.0), 43.0), "10 s left");
@@ -206,12 +214,12 @@ mod tests {
         left.begin(&record(1), 100.0);
         assert_eq!(
             left.told(Some(5.0), 110.0),
-            "5 s left of this step; search probably 50 s more, up to about 4 min 50 s; with the other one probably 110 s in all"
+            "5 s left, about 50 s left in this search (4 min 50 s at most), 110 s in total"
         );
         left.searching(20.0, 200.0, 120.0);
         left.begin(&record(2), 120.0);
         assert_eq!(left.searches.as_ref().unwrap().ahead, 1, "a step of the same search");
         left.begin(&TrialRecord { block: 2, ..record(3) }, 140.0);
-        assert_eq!(left.told(None, 130.0), "search probably 10 s more, up to about 3 min 10 s");
+        assert_eq!(left.told(None, 130.0), "about 10 s left in this search (3 min 10 s at most)");
     }
 }

@@ -20,17 +20,17 @@ impl Log {
     pub(crate) fn lines(&mut self, event: &Event, now_s: f64, name: &str) -> Vec<String> {
         let mut told: Vec<String> = self.prepared(event, now_s).into_iter().collect();
         match event {
-            Event::StudyStarted { manifest, .. } => told.push(format!("begins: {}", manifest.title)),
+            Event::StudyStarted { manifest, .. } => told.push(format!("start: {}", manifest.title)),
             Event::Preparing(at) if self.preparing.is_none() && !at.is_done() => {
                 told.push(at.what.clone());
                 self.preparing = Some((at.what.clone(), now_s));
             }
             Event::Pausing { number, pause_s } => {
-                told.push(format!("pause of {} before trial {number}", format::duration(*pause_s)));
+                told.push(format!("cooldown of {} before trial {number}", format::duration(*pause_s)));
             }
             Event::Searching { expected_s, at_most_s, .. } => {
                 let (expected, at_most) = (format::duration(*expected_s), format::duration(*at_most_s));
-                told.push(format!("search: probably {expected} more, at most {at_most}"));
+                told.push(format!("search: about {expected} left ({at_most} at most)"));
             }
             Event::TrialStarted(trial) => told.push(self.begin(trial, now_s, name)),
             Event::TrialSetUp { setup, .. } => {
@@ -40,7 +40,7 @@ impl Log {
             Event::Interval { interval, .. } => told.extend(self.phase(interval, name)),
             Event::Mark { mark, .. } => told.push(format!("{name}: {}", marked(mark))),
             Event::TrialFinished(trial) => told.extend(self.end(trial, now_s, name)),
-            Event::StudyFinished(manifest) => told.push(format!("ends: {}", format::state(manifest.state))),
+            Event::StudyFinished(manifest) => told.push(format!("end: {}", format::state(manifest.state))),
             Event::Preparing(_) | Event::Looked { .. } | Event::Parts { .. } | Event::Resources { .. } => {}
         }
         told.into_iter().map(|line| format!("{now_s:>8.1} s  {line}")).collect()
@@ -62,8 +62,8 @@ impl Log {
     fn begin(&mut self, trial: &TrialRecord, now_s: f64, name: &str) -> String {
         (self.begun_s, self.phase, self.retries) = (now_s, None, 0.0);
         match trial.planned_s {
-            Some(planned_s) => format!("{name}: begins, a load of {}", format::duration(planned_s)),
-            None => format!("{name}: begins"),
+            Some(planned_s) => format!("{name}: starts, {} of load", format::duration(planned_s)),
+            None => format!("{name}: starts"),
         }
     }
 
@@ -73,7 +73,7 @@ impl Log {
             return None;
         }
         let begin_s = (interval.end_s - interval.length_s).max(0.0);
-        Some(format!("{name}: {} from {begin_s:.1} s of the load on", phase(interval.phase)))
+        Some(format!("{name}: {} from {begin_s:.1} s of load", phase(interval.phase)))
     }
 
     fn end(&self, trial: &TrialRecord, now_s: f64, name: &str) -> Vec<String> {
@@ -84,7 +84,9 @@ impl Log {
         let mut told = vec![format!("{name}: {}{took}", format::state(trial.state))];
         if self.retries > 0.0 {
             let retries = format::figure(self.retries);
-            told.push(format!("{name}: {retries} operations were tried again after a deadlock or the like"));
+            told.push(format!(
+                "{name}: {retries} operations were retried after a deadlock or a similar error"
+            ));
         }
         told.extend(trial.notes.iter().map(|note| format!("{name}: {note}")));
         told
@@ -102,14 +104,14 @@ pub(crate) fn phase(phase: Phase) -> &'static str {
 
 fn calibrated(name: &str, found: Calibration) -> Option<String> {
     let per_s = format::figure(found.per_s()?);
-    Some(format!("{name}: calibrated, one thread makes {per_s} operations a second without a target"))
+    Some(format!("{name}: calibrated, one thread reaches {per_s} operations/s without a target"))
 }
 
 fn marked(mark: &Mark) -> String {
     let what = if mark.what.is_empty() { String::new() } else { format!(": {}", mark.what) };
     let when = match mark.end_s {
-        Some(end_s) => format!("from {:.1} to {end_s:.1} s of the load", mark.begin_s),
-        None => format!("from {:.1} s of the load on", mark.begin_s),
+        Some(end_s) => format!("from {:.1} to {end_s:.1} s of load", mark.begin_s),
+        None => format!("from {:.1} s of load", mark.begin_s),
     };
     format!("{} {when}{what}", mark.kind.name())
 }
@@ -141,7 +143,7 @@ mod tests {
              2.5 s  loading rows: took 2.5 s
              3.0 s  running the command before trial 1
              4.0 s  running the command before trial 1: took 1.0 s
-             4.0 s  pause of 5.00 s before trial 1
+             4.0 s  cooldown of 5.00 s before trial 1
         ");
     }
 
@@ -158,8 +160,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "outage from 3.0 s of the load on: connection reset",
-                "outage from 3.0 to 5.0 s of the load: connection reset"
+                "outage from 3.0 s of load: connection reset",
+                "outage from 3.0 to 5.0 s of load: connection reset"
             ]
         );
     }

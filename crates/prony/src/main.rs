@@ -95,6 +95,11 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
         Ok(config) => (config, Vec::new()),
         Err(mistakes) => (Config::default(), mistakes),
     };
+    if arguments.get(1).is_some_and(|word| word == "help")
+        && arguments.get(2).is_some_and(|word| word == "exit-codes")
+    {
+        return Ok(commands::print_exit_codes());
+    }
     let parse = |arguments| parse(arguments, &config);
     match parse(arguments.to_vec()) {
         Ok(parsed) if mistakes.is_empty() || !parsed.command.heeds_defaults() => {
@@ -108,9 +113,7 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
         }
         Err(error) if mistakes.is_empty() || !error.use_stderr() => {
             if error.kind() == ErrorKind::DisplayHelp {
-                mistakes.iter().for_each(|line| {
-                    tell!("warning: {line}; nothing of it is heeded, and no default here is from it")
-                });
+                mistakes.iter().for_each(|line| tell!("warning: ignoring config file {line}"));
             }
             Err(terminal::end_with(error, arguments, parse))
         }
@@ -121,15 +124,31 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
     }
 }
 
+/// Whether `--dry-run` was given to a command that has it.
+fn is_dry_run(matches: &clap::ArgMatches) -> bool {
+    let mut leaf = matches;
+    while let Some((_, inner)) = leaf.subcommand() {
+        leaf = inner;
+    }
+    matches!(leaf.try_get_one::<bool>("dry_run"), Ok(Some(true)))
+}
+
 fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Arguments, clap::Error> {
-    let arguments = arguments::completed(arguments);
-    let mut command = arguments::decided(config.laid_under(arguments::program()), &arguments);
+    let given = arguments::PlannedOrders::completed(arguments);
+    let asks_short = given.iter().take_while(|word| *word != "--").any(|word| word == "-h");
+    let program = if asks_short { arguments::brief(arguments::program()) } else { arguments::program() };
+    let arguments = arguments::spelled_out(given.clone(), &program);
+    let mut command = arguments::decided(config.laid_under(program), &arguments);
     let matches = command.try_get_matches_from_mut(&arguments);
     let matches = matches.map_err(|error| hints::hinted(error, &arguments))?;
     environment::check(&mut command, &matches)?;
     unheeded::check(&mut command, &matches)?;
-    let read = arguments::Arguments::from_arg_matches(&matches)?;
+    let mut read = arguments::Arguments::from_arg_matches(&matches)?;
+    if is_dry_run(&matches) {
+        read.command = read.command.planned();
+    }
     terminal::set_told(&matches);
+    arguments::notes_on_names(&given, &command, &matches).iter().for_each(|note| announce!("{note}"));
     config.tell(&arguments::program(), &matches);
     Ok(read)
 }

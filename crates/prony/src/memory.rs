@@ -41,8 +41,8 @@ pub(crate) fn check(threads: u64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(anyhow!(
-        "this process may use {} of address space (`ulimit -v`), and {} may be needed: raise the limit, or use fewer threads or \
-         clients; a limit of a cgroup's memory counts what is used alone",
+        "this process may use only {} of address space (`ulimit -v`), but may need {}. Raise the limit, or \
+         use fewer threads or clients. To limit only memory in use, set a cgroup limit",
         report::format::bytes(limit),
         report::format::bytes(needed)
     )))

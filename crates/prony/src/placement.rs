@@ -63,7 +63,8 @@ fn on_one_file_system(servers: &[StartedServer]) -> Vec<String> {
     let sentence = |((name, _), paths): ((&str, &str), BTreeSet<&str>)| {
         let paths = paths.into_iter().collect::<Vec<&str>>().join(" and ");
         format!(
-            "{paths}, where data of the server {name} would lie, are on one file system: no difference between them is to be expected"
+            "the data directories {paths} of server {name} are on the same file system. Expect no \
+             difference between them"
         )
     };
     several.map(sentence).collect()
@@ -104,7 +105,7 @@ fn told(
             let least = if what == DATA { least_on(volume) } else { 0 };
             let full = room(volume).and_then(|room| full(volume, room, least));
             let both = kind(volume).into_iter().chain(full);
-            both.map(|problem| format!("{what} of {SERVER} would lie in {}, which {problem}", volume.path))
+            both.map(|problem| format!("{what} of {SERVER} would be in {}, which {problem}", volume.path))
                 .collect::<Vec<String>>()
         };
         for sentence in server.places.iter().flat_map(of_place).chain(together(server)) {
@@ -130,34 +131,35 @@ fn kind(volume: &Volume) -> Option<String> {
     let file_system = volume.file_system.as_deref()?;
     if IN_MEMORY.contains(&file_system) {
         return Some(format!(
-            "is {file_system}, and so in memory: no disk is measured, and it counts as memory of the server; give a directory on a disk"
+            "is in memory ({file_system}). No disk is measured, and the data counts as memory of the \
+             server. Give a directory on a disk"
         ));
     }
-    ON_NETWORK.contains(&file_system).then(|| {
-        format!("is {file_system}, and so on another host: the network and that host are measured too")
-    })
+    ON_NETWORK
+        .contains(&file_system)
+        .then(|| format!("is on another host ({file_system}). The network and that host are measured too"))
 }
 
 fn full(volume: &Volume, room: Room, least_bytes: u64) -> Option<String> {
     let free = format::bytes(room.free_bytes);
     if room.free_bytes < least_bytes {
         return Some(format!(
-            "has {free} free on {}, and at least {} will be written there: give a larger volume, or load less",
+            "has only {free} free on {}, but at least {} will be written. Use a larger volume, or load less",
             volume.mount.known().map_or("its volume", String::as_str),
             format::bytes(least_bytes)
         ));
     }
     let used = 1.0 - room.free_bytes as f64 / room.all_bytes.max(1) as f64;
     (used >= FULL_SHARE && room.free_bytes < FREE_ENOUGH_BYTES)
-        .then(|| format!("is nearly full: {free} are free of {}", format::bytes(room.all_bytes)))
+        .then(|| format!("is nearly full: {free} of {} free", format::bytes(room.all_bytes)))
 }
 
 /// Places of one server that were asked to be apart and are on one device.
 fn together(server: &StartedServer) -> Vec<String> {
     let of = |(places, device): (String, String)| {
         format!(
-            "{places} of {SERVER} were asked to be apart, and are on one device, {device}: what that gains will not be seen; give \
-             directories on different devices"
+            "{places} of {SERVER} were meant to be separate, but are on the same device, {device}. This \
+             run cannot show the benefit. Give directories on different devices"
         )
     };
     report::on_one_device(server).into_iter().map(of).collect()
@@ -204,7 +206,7 @@ mod tests {
         assert!(of(&BTreeSet::new()).is_empty());
         let twice = of(&BTreeSet::from(["pg-1".to_owned()]));
         assert!(
-            twice.len() == 1 && twice[0].starts_with("data of 3 servers (pg-1 to pg-3) would lie in"),
+            twice.len() == 1 && twice[0].starts_with("data of 3 servers (pg-1 to pg-3) would be in"),
             "{twice:?}"
         );
     }
@@ -222,7 +224,7 @@ mod tests {
             on_one_file_system(&[server("pg", "/a", "/"), server("pg", "/b", "/"), server("pg", "/a", "/")]);
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(
-            told[0].starts_with("/a and /b, where data of the server pg would lie, are on one file system")
+            told[0].starts_with("the data directories /a and /b of server pg are on the same file system")
         );
         let apart = [server("pg", "/a", "/"), server("pg", "/b", "/b"), server("other", "/c", "/")];
         assert_eq!(on_one_file_system(&apart), Vec::<String>::new());
@@ -232,19 +234,14 @@ mod tests {
     fn places_that_are_not_what_they_seem_are_told_once() {
         let disk = || volume("/data", "ext4", "vda");
         check(&[("data", disk())], 50, None, &[]);
-        check(
-            &[("data", volume("/tmp", "tmpfs", ""))],
-            50,
-            None,
-            &["/tmp, which is tmpfs, and so in memory"],
-        );
-        check(&[("data", volume("/mnt", "nfs4", ""))], 50, None, &["nfs4, and so on another host"]);
-        check(&[("data", disk())], 4, None, &["which is nearly full: 4 GiB are free of 100 GiB"]);
+        check(&[("data", volume("/tmp", "tmpfs", ""))], 50, None, &["/tmp, which is in memory (tmpfs)"]);
+        check(&[("data", volume("/mnt", "nfs4", ""))], 50, None, &["which is on another host (nfs4)"]);
+        check(&[("data", disk())], 4, None, &["which is nearly full: 4 GiB of 100 GiB free"]);
         check(
             &[("data", disk())],
             50,
             Some(60 << 30),
-            &["has 50 GiB free on /data, and at least 60.3 GiB will be"],
+            &["has only 50 GiB free on /data, but at least 60.3 GiB will be"],
         );
         let log = volume("/log", "xfs", "vdb");
         check(&[("data", disk()), ("log", log)], 50, None, &[]);
@@ -253,7 +250,7 @@ mod tests {
             &[("data", disk()), ("log", beside)],
             50,
             None,
-            &["data and log of the server pg were asked to be apart, and are on one device, vda"],
+            &["data and log of the server pg were meant to be separate, but are on the same device, vda"],
         );
     }
 }

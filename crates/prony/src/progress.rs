@@ -130,7 +130,7 @@ impl Progress {
     fn pausing(&mut self, number: u32, pause_s: f64) {
         let left = comma(&self.left.told(None, self.now_s()));
         let number = of(number, self.trials);
-        self.moving(&format!("{number} pause of {}{left}", format::duration(pause_s)), false);
+        self.moving(&format!("{number} cooldown of {}{left}", format::duration(pause_s)), false);
     }
 
     /// The end of what took long is told for good, and that of files that were written at any rate.
@@ -188,20 +188,16 @@ impl Progress {
         let mut second = Window::new(current.main.clone());
         second.add(&Interval { phase: Phase::Measure, ..interval.clone() });
         let away = current.away.as_ref().map_or_else(String::new, |mark| away(mark, interval.end_s));
-        let text = match interval.phase {
-            Phase::Drain => {
-                let left = comma(&self.left.told(None, now_s));
-                format!("{}  {phase}{}{away}{left}", current.label, pending(interval))
-            }
-            Phase::WarmUp | Phase::Measure => format!(
-                "{}  {phase}, {}  {}{}{away}",
-                current.label,
-                self.left.told(Some(current.left_s), now_s),
-                rate_and_p99(current.workload, &second),
-                pending(interval)
-            ),
+        let figures = || rate_and_p99(current.workload, &second);
+        let (phase, figures, left_s) = match interval.phase {
+            Phase::Drain => (phase, String::new(), None),
+            Phase::WarmUp => (phase, figures(), Some(current.left_s)),
+            Phase::Measure => ("", figures(), Some(current.left_s)),
         };
-        self.moving(&text, false);
+        let left = self.left.told(left_s, now_s);
+        let parts = [phase, &figures, &backlog(interval), &away, &left];
+        let line = format!("{}{}", current.label, parts.map(apart).concat());
+        self.moving(&line, false);
     }
 
     fn end(&mut self, trial: &TrialRecord) {
@@ -218,7 +214,7 @@ impl Progress {
                 format!("{}  {}", label(trial, self.trials), rate_and_p99(trial.workload, &measured))
             }
             state => {
-                let reason = trial.reason.as_deref().unwrap_or("no reason was given");
+                let reason = trial.reason.as_deref().unwrap_or("no reason was recorded");
                 format!("{}  {}: {reason}", label(trial, self.trials), format::state(state))
             }
         };
@@ -255,25 +251,30 @@ impl Progress {
 fn rate_and_p99(workload: Workload, window: &Window) -> String {
     let operations = window.operations();
     let p99 = operations.latency().percentile_us(99.0).map(|us| format!("p99 {}", format::latency(us)));
-    format!("{}{}", report::rate_text(workload, window), comma(&p99.unwrap_or_default()))
+    format!("{}{}", report::rate_text(workload, window), apart(&p99.unwrap_or_default()))
 }
 
-/// What follows something else in a line; nothing of nothing.
+/// A part of a line that follows another one; nothing of nothing.
+fn apart(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("  {text}") }
+}
+
+/// What follows something else in a part of a line; nothing of nothing.
 fn comma(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(", {text}") }
 }
 
-/// `after 8 of at most 20 blocks 2 of 3 comparisons are settled`.
+/// `after block 8 of at most 20: 2 of 3 comparisons are decided`.
 fn looked(blocks: u32, blocks_max: u32, settled: usize, comparisons: usize) -> String {
-    let end = if settled == comparisons && comparisons > 0 { ": the study ends here" } else { "" };
+    let end = if settled == comparisons && comparisons > 0 { ". The study ends here" } else { "" };
     let of = if comparisons == 1 { "1 comparison".to_owned() } else { format!("{comparisons} comparisons") };
     let are = if settled == 1 { "is" } else { "are" };
-    format!("after {blocks} of at most {blocks_max} blocks {settled} of {of} {are} settled{end}")
+    format!("after block {blocks} of at most {blocks_max}: {settled} of {of} {are} decided{end}")
 }
 
-/// `3/8`, or `3` where the number of trials is not known beforehand.
+/// `[3/8]`, or `[3]` where the number of trials is not known beforehand.
 fn of(number: u32, trials: Option<usize>) -> String {
-    trials.map_or_else(|| number.to_string(), |trials| format!("{number}/{trials}"))
+    trials.map_or_else(|| format!("[{number}]"), |trials| format!("[{number}/{trials}]"))
 }
 
 /// Levels of a trial as ` key=level`, but for those that its name tells: that of a combination without another one is made of them.
@@ -293,22 +294,22 @@ fn label(trial: &TrialRecord, trials: Option<usize>) -> String {
         SearchStep::Probe { rate_per_s } => format!(" at {}/s", format::figure(rate_per_s)),
         SearchStep::Confirm { rate_per_s } => format!(" confirming {}/s", format::figure(rate_per_s)),
         SearchStep::Long { rate_per_s } => {
-            format!(" confirming {}/s for longer", format::figure(rate_per_s))
+            format!(" confirming {}/s (long)", format::figure(rate_per_s))
         }
     });
     format!("{} {}{levels}{block}{step}", of(trial.number, trials), trial.name)
 }
 
-/// `, database away for 2.0 s: connection reset`.
+/// `database unreachable for 2.0 s: connection reset`.
 fn away(mark: &Mark, now_s: f64) -> String {
     let who = if mark.kind == MarkKind::SourceOutage { "source" } else { "database" };
-    format!(", {who} away for {:.1} s: {}", (now_s - mark.begin_s).max(0.0), spelled(&mark.what))
+    format!("{who} unreachable for {:.1} s: {}", (now_s - mark.begin_s).max(0.0), spelled(&mark.what))
 }
 
 /// The records that a historian has accepted and not yet written, if it is one.
-fn pending(interval: &Interval) -> String {
+fn backlog(interval: &Interval) -> String {
     let pending = interval.gauges.get(record::PENDING);
-    pending.map_or_else(String::new, |pending| format!(", {} pending", format::figure(*pending)))
+    pending.map_or_else(String::new, |pending| format!("backlog {}", format::figure(*pending)))
 }
 
 #[cfg(test)]
@@ -362,9 +363,9 @@ mod tests {
         };
         assert_eq!(hear(MarkKind::Purge, None), None);
         let told = hear(MarkKind::Outage, None);
-        assert_eq!(told.as_deref(), Some(", database away for 2.0 s: connection reset"));
+        assert_eq!(told.as_deref(), Some("database unreachable for 2.0 s: connection reset"));
         assert_eq!(hear(MarkKind::Outage, Some(5.0)), None);
         let told = hear(MarkKind::SourceOutage, None);
-        assert_eq!(told.as_deref(), Some(", source away for 2.0 s: connection reset"));
+        assert_eq!(told.as_deref(), Some("source unreachable for 2.0 s: connection reset"));
     }
 }

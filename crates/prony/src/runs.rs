@@ -22,16 +22,16 @@ impl Among {
         let meant = if name == LATEST { latest(&listed) } else { called_so(&listed, name) };
         match meant.as_slice() {
             [] if name == LATEST => Err(called(&format!(
-                "there is no run in {} yet; --results names another directory",
+                "{} has no runs yet. Give another directory with --results",
                 self.results.display()
             ))),
             [] => Err(called(&format!(
-                "there is no such directory, and no run in {} is called so; prony list names them, --results another directory",
+                "no directory or run of this name (searched {}). See prony list, or give --results DIR",
                 self.results.display()
             ))),
             [one] => match &one.run {
                 Ok(_) => Ok(one.path.clone()),
-                Err(error) => Err(called(&format!("this cannot be read: {error}"))),
+                Err(error) => Err(called(&format!("cannot be read: {error}"))),
             },
             several => Err(called(&ambiguous(several))),
         }
@@ -79,5 +79,5 @@ fn called_so<'a>(listed: &'a [Listed], name: &str) -> Vec<&'a Listed> {
 fn ambiguous(several: &[&Listed]) -> String {
     let one = |listed: &&Listed| listed.path.display().to_string();
     let all: Vec<String> = several.iter().map(one).collect();
-    format!("{} runs are called so: give the path of one: {}", several.len(), all.join(", "))
+    format!("{} runs have this name. Give the path of one: {}", several.len(), all.join(", "))
 }

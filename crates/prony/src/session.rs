@@ -73,7 +73,7 @@ pub(crate) fn resume(directory: &Path, format: Format, documents: &Documents) ->
     if record.study_toml.trim().is_empty() {
         let directory = directory.display();
         return Err(Failure::usage(anyhow!(
-            "{directory}: its study.toml is missing: restore it from a copy, or run the study again"
+            "{directory}: study.toml is missing. Restore it from a copy, or run the study again"
         )));
     }
     enter_working_directory(record.manifest.working_directory.as_deref())?;
@@ -108,19 +108,19 @@ pub(crate) fn resume(directory: &Path, format: Format, documents: &Documents) ->
     })
 }
 
-/// `2 of 4 trials are left; 1 that were begun are measured again, what there is of them is put aside`.
+/// `2 of 4 trials left, 1 of them unfinished (measured again; the partial data is set aside)`.
 fn left(plan: &Plan, resume: &Resume) -> String {
     let again = match resume.set_aside().len() {
         0 => String::new(),
         number => {
-            format!("; {number} that were begun are measured again, what there is of them is put aside")
+            format!(", {number} of them unfinished (measured again; the partial data is set aside)")
         }
     };
     let at_most = if plan.stop == Stop::WhenSettled { "at most " } else { "" };
     let left = match (resume.trials(), plan.trials.len()) {
-        (1, 1) => "its only trial is left".to_owned(),
-        (1, of) => format!("1 of {of} trials is left"),
-        (left, of) => format!("{left} of {of} trials are left"),
+        (1, 1) => "1 trial left".to_owned(),
+        (1, of) => format!("1 of {of} trials left"),
+        (left, of) => format!("{left} of {of} trials left"),
     };
     format!("{at_most}{left}{again}")
 }
@@ -130,7 +130,7 @@ fn tell_commands(study: &Study) {
     for (when, command) in [("before", &study.before), ("after", &study.after)] {
         if let Some(command) = command {
             // Also of a run that is to be quiet: what a shell is to run is known before it does.
-            tell!("{when} each trial this study runs {command:?}");
+            tell!("this study runs a command {when} each trial: {command:?}");
         }
     }
 }
@@ -141,7 +141,8 @@ fn enter_working_directory(begun_in: Option<&str>) -> Result<(), Failure> {
     std::env::set_current_dir(begun_in)
         .with_context(|| {
             format!(
-                "cannot go to {begun_in}, where the study was begun and its paths are from; make it again"
+                "cannot enter {begun_in}, in which the study was started (its paths are relative to it; \
+                 create it again)"
             )
         })
         .map_err(Failure::usage)
@@ -197,7 +198,7 @@ fn conduct(
     let shown = printed.and_then(|()| if tells { show(&report, format, documents) } else { Ok(()) });
     let exit = write_shown(&report, &archive, documents, shown, stop.load(Ordering::Relaxed));
     if report.state != State::Complete && plan.trials.len() > 1 {
-        tell!("what is left can be measured with: prony study resume {}", archive.path().display());
+        tell!("to continue: prony study resume {}", archive.path().display());
     }
     exit
 }
@@ -229,7 +230,7 @@ pub(crate) fn write_shown(
     let told = documents.of_run(report);
     if told.is_err() {
         tell!(
-            "what is stored can be written by: prony report {} with another file",
+            "the results are stored. To write them to another file: prony report {}",
             archive.path().display()
         );
     }
@@ -310,7 +311,7 @@ impl ResultsDirectory {
     pub(crate) fn make(study: &Study, labels: &Labels, parent: &Path) -> Result<Self, Failure> {
         let text = study.to_toml().map_err(Failure::runtime)?;
         let writer = Writer::create(parent, &study.slug, labels.name.as_deref(), Timestamp::now(), &text)
-            .context("cannot make the results directory; name another one with --results")
+            .context("cannot create the results directory (choose another with --results)")
             .map_err(Failure::runtime)?;
         Ok(Self { writer })
     }
@@ -337,7 +338,7 @@ fn show_what_there_is(archive: &Archive, format: Format) {
 pub(crate) fn context(labels: Labels) -> Result<runner::Context, Failure> {
     Ok(runner::Context {
         run: database::RunId::new()
-            .context("cannot draw the identity of this run: the system gives no random numbers")
+            .context("cannot create an identity for this run: the system returned no random numbers")
             .map_err(Failure::runtime)?,
         // Without /proc nobody knows; a server whose limits are to be proved by it says so then.
         program: std::env::current_exe().unwrap_or_default(),

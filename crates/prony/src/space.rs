@@ -43,7 +43,8 @@ fn refuse(wanted: &Wanted, free_bytes: u64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(anyhow!(
-        "{} has {} free, and at least {} will be written there: give a place on a larger volume, make room, or load less",
+        "{} has only {} free, but at least {} will be written. Use a larger volume, free some space, or \
+         load less",
         wanted.directory.display(),
         format::bytes(free_bytes),
         format::bytes(wanted.least_bytes)
@@ -59,6 +60,6 @@ mod tests {
         let wanted = Wanted { directory: "/data".into(), least_bytes: 3 << 30 };
         assert!(refuse(&wanted, 3 << 30).is_ok());
         let told = refuse(&wanted, 1 << 30).unwrap_err().message();
-        assert!(told.contains("/data has 1 GiB free, and at least 3 GiB will be written there"), "{told}");
+        assert!(told.contains("/data has only 1 GiB free, but at least 3 GiB will be written"), "{told}");
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use study::{MistakePlace, StudyError};
 
-use crate::arguments::{Arguments, Command, Study};
+use crate::arguments::{Arguments, Command, Study, new_command, new_option};
 
 /// Where parameters were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,8 @@ impl Spelling {
             }
             Mention::Parameter(parameter) => flag(parameter),
             Mention::Command(command) => {
-                let words = std::iter::once(format!("prony {}", command.name));
+                let name = new_command(&command.name).unwrap_or(&command.name);
+                let words = std::iter::once(format!("prony {name}"));
                 words.chain(command.parameters.iter().map(flag)).collect::<Vec<_>>().join(" ")
             }
         })
@@ -132,6 +133,10 @@ fn flag(parameter: &Parameter<'_>) -> String {
         name => name,
     };
     let name = name.replace('_', "-");
+    let name = new_option(&name).map_or(name, str::to_owned);
+    if value == Some("false") {
+        return name.strip_prefix("no-").map_or_else(|| format!("--no-{name}"), |name| format!("--{name}"));
+    }
     value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
 }
 
@@ -164,8 +169,8 @@ fn flag_of(key: &str) -> String {
     match key {
         "blocks" => "--repeats".to_owned(),
         "thresholds" => "--threshold".to_owned(),
-        "accept_single" => "--accept-single".to_owned(),
-        "cool_down" => "--pause".to_owned(),
+        "accept_single" => "--accept-single-run".to_owned(),
+        "cool_down" => "--cooldown".to_owned(),
         "target.paths" => "PATH".to_owned(),
         "target.database.at" => "--target".to_owned(),
         // The only one of its values that a study is refused for.
@@ -206,6 +211,17 @@ mod tests {
             (Parameter::new("workload.disk.threads").of(8), "--threads 8", "workload.disk.threads = 8"),
             (Parameter::new("workload.disk.poll").of(true), "--poll", "workload.disk.poll = true"),
             (
+                Parameter::new("workload.tables.crash").of(false),
+                "--no-crash",
+                "workload.tables.crash = false",
+            ),
+            (Parameter::new("workload.disk.no_fill").of(false), "--fill", "workload.disk.no_fill = false"),
+            (
+                Parameter::new("workload.historian.flush_rows").of(4),
+                "--batch-rows 4",
+                "workload.historian.flush_rows = 4",
+            ),
+            (
                 Parameter::new("target.database.existing").of("replace"),
                 "--replace",
                 "target.database.existing = \"replace\"",
@@ -245,7 +261,7 @@ mod tests {
             ),
             (key("blocks"), "--repeats", "blocks"),
             (key("thresholds"), "--threshold", "thresholds"),
-            (key("cool_down"), "--pause", "cool_down"),
+            (key("cool_down"), "--cooldown", "cool_down"),
             (key("target.paths"), "PATH", "target.paths"),
             (key("target.database"), "--target", "target.database"),
             (key("target.database.name"), "--database", "target.database.name"),

@@ -100,7 +100,8 @@ impl Totals {
         let each = (of_process / threads).clamp(1, disk::OUTSTANDING_MAX.into());
         settings.outstanding = Some(each as u32);
         Some(format!(
-            "MaxOutstandingIO={of_process} counts for the whole process: --threads {threads} with --outstanding {each} each"
+            "MaxOutstandingIO={of_process} applies to the whole process: --threads {threads} with \
+             --outstanding {each} each"
         ))
     }
 }
@@ -120,19 +121,19 @@ impl Given<'_> {
         Ok(match (self.section.as_str(), name.as_str()) {
             ("config", "testcycles") => self.cycles(totals)?,
             ("config", "testcycleduration") => {
-                totals.cycle_s = Some(self.at_least_one("a cycle needs a length")?);
+                totals.cycle_s = Some(self.at_least_one("a cycle cannot have length 0")?);
                 "the time between two audits (--audit-every)".to_owned()
             }
             ("config", "maxoutstandingio") => match self.number()? {
-                0 => "up to about 140,000 in SQLIOSim; here the default of --outstanding".to_owned(),
+                0 => "about 140,000 at most in SQLIOSim; here the default of --outstanding".to_owned(),
                 most => {
                     totals.outstanding = Some(most);
-                    "the outstanding I/Os of all threads together (--outstanding is of each thread)"
+                    "the outstanding I/Os of all threads together (--outstanding applies to each thread)"
                         .to_owned()
                 }
             },
             ("config", "cpucount") => match self.number()? {
-                0 => "0 is no number of CPUs of SQLIOSim's; here the default of --threads".to_owned(),
+                0 => "0 is invalid in SQLIOSim; here the default of --threads".to_owned(),
                 cpus => {
                     settings.threads = Some(cpus.min(disk::THREADS_MAX.into()) as u32);
                     "--threads".to_owned()
@@ -150,11 +151,11 @@ impl Given<'_> {
             ("config", "scattergather" | "usescattergather") => {
                 totals.scatters = self.is_true("TRUE")?;
                 let also = if totals.scatters {
-                    "as in SQLIOSim it means NoBuffering=TRUE (--cache direct); "
+                    "as in SQLIOSim it implies NoBuffering=TRUE (--cache direct). Otherwise "
                 } else {
                     ""
                 };
-                format!("{also}not mapped: one I/O reads or writes pages that lie together in memory")
+                format!("{also}not mapped: each I/O uses one contiguous range of memory")
             }
             (section, "initialsize") if section.starts_with("file") => self.file_size(settings)?,
             (section, "usercount") if USERS.contains(&section) => self.users()?,
@@ -167,7 +168,7 @@ impl Given<'_> {
 
     /// One size for all files: the largest, so that nothing is tried less.
     fn file_size(&self, settings: &mut Settings) -> Result<String, String> {
-        let size = Size::mib(self.at_least_one("a file needs a size in MB")?);
+        let size = Size::mib(self.at_least_one("a file cannot have size 0")?);
         settings.file_size = Some(Size(settings.file_size.map_or(size.0, |other| other.0.max(size.0))));
         Ok("--file-size, the largest of all files".to_owned())
     }
@@ -177,11 +178,12 @@ impl Given<'_> {
         totals.cycles = Some(cycles);
         match (cycles, self.asked.settings.duration) {
             (0, None) => {
-                Err("SQLIOSim never ends with 0, and a run of prony has an end: give --duration, or 1 or more cycles"
+                Err("SQLIOSim runs forever with 0, but a run of prony has an end. Give --duration, or 1 or \
+                     more cycles"
                     .to_owned())
             }
-            (0, Some(_)) => Ok("SQLIOSim never ends with 0; here --duration is the end".to_owned()),
-            _ => Ok("as many cycles, each with an audit (--duration)".to_owned()),
+            (0, Some(_)) => Ok("SQLIOSim runs forever with 0; here --duration applies".to_owned()),
+            _ => Ok("number of cycles, each with an audit (--duration)".to_owned()),
         }
     }
 
@@ -196,15 +198,15 @@ impl Given<'_> {
         let updates = matches!(self.asked.profile, VerifyProfile::Sqliosim | VerifyProfile::Quick);
         match (count, self.section.as_str()) {
             (0, "randomuser") if updates => Err(format!(
-                "SQLIOSim has no random users then, and the profile {profile} always updates pages at random: give \
-                 --profile log (a log nearly alone) or checkpoint, or take the line out"
+                "0 means no random users in SQLIOSim, but the profile {profile} always updates pages at \
+                 random. Give --profile log (mostly a log) or checkpoint, or remove the line"
             )),
             (0, "audituser") => {
-                Ok("not mapped: SQLIOSim validates pages all the same, and so do audits here".to_owned())
+                Ok("not mapped: SQLIOSim still validates pages, and so do audits here".to_owned())
             }
             (0, "readaheaduser" | "bulkupdateuser" | "shrinkuser") if updates => Ok(format!(
-                "not mapped: SQLIOSim has none of these users then, and the profile {profile} has their I/O all the same; \
-                 --profile log has nearly none of it"
+                "not mapped: 0 means no such users in SQLIOSim, but the profile {profile} still has their \
+                 I/O. --profile log has almost none of it"
             )),
             (0, _) => Ok(format!("not mapped: the profile {profile} has its own mix")),
             _ => Ok(format!("not mapped: users are a part of the profile {profile}")),
@@ -241,13 +243,13 @@ impl Given<'_> {
 
     fn number(&self) -> Result<u64, String> {
         self.value.parse().map_err(|_| {
-            format!("`{}` is not a whole number. SQLIOSim would take 0; give a number", self.value)
+            format!("`{}` is not a whole number, and SQLIOSim would use 0. Give a number", self.value)
         })
     }
 
     fn at_least_one(&self, problem: &str) -> Result<u64, String> {
         match self.number()? {
-            0 => Err(format!("{problem}; give 1 or more")),
+            0 => Err(format!("{problem}. Give 1 or more")),
             number => Ok(number),
         }
     }
@@ -258,7 +260,8 @@ impl Given<'_> {
             "true" | "TRUE" => Ok(true),
             "false" | "FALSE" => Ok(false),
             other => Err(format!(
-                "`{other}` is neither TRUE nor FALSE. SQLIOSim would ignore it and keep its default {default}; give one of both"
+                "`{other}` is neither TRUE nor FALSE, and SQLIOSim would use its default {default}. Give \
+                 TRUE or FALSE"
             )),
         }
     }
@@ -270,26 +273,29 @@ const USERS: [&str; 5] = ["randomuser", "audituser", "readaheaduser", "bulkupdat
 /// Why an option is not taken over.
 fn not_mapped(section: &str, name: &str) -> &'static str {
     match (section, name) {
-        ("config", "errorfile") => "findings stand in the results directory",
+        ("config", "errorfile") => "findings are in the results directory",
         ("config", "affinity" | "ioaffinity") => "give --affinity",
         ("config", "maxmemorymb" | "cachehitratio") => {
-            "there is no buffer pool: every read goes to the storage"
+            "every read goes to the storage, without a buffer pool"
         }
-        ("config", "stoponerror") => "a run goes on, so that all of the damage is seen",
-        ("config", "targetioduration" | "allowiobursts") => "I/Os are kept outstanding and never held back",
+        ("config", "stoponerror") => "a run continues, so that it finds all of the damage",
+        ("config", "targetioduration" | "allowiobursts") => {
+            "prony keeps I/Os outstanding and never delays \
+             them"
+        }
         ("config", "forcereadahead") => "read-ahead is a part of the profile",
         ("config", "deletefilesatstartup" | "deletefilesatshutdown") => {
-            "test files in a directory are gone with the process; those that are named stay"
+            "test files in a directory are deleted with the process; files given by name are kept"
         }
         ("config", "stampfiles") => "every page is written before the load",
-        (section, "filename") if section.starts_with("file") => "files are those that PATH names",
+        (section, "filename") if section.starts_with("file") => "PATH gives the files",
         (section, "maxsize" | "increment" | "shrinkable") if section.starts_with("file") => {
-            "files of ours shrink by an eighth and grow again"
+            "prony shrinks files by an eighth and grows them again"
         }
-        (section, "logfile") if section.starts_with("file") => "each file has its log, or take --profile log",
-        (section, "sparse") if section.starts_with("file") => "files are laid out",
+        (section, "logfile") if section.starts_with("file") => "each file has its log, or use --profile log",
+        (section, "sparse") if section.starts_with("file") => "files are fully allocated",
         (section, _) if USERS.contains(&section) => "the profile has its own mix",
-        _ => "it is not known",
+        _ => "unknown option",
     }
 }
 
@@ -342,15 +348,15 @@ InitialSize=64
         };
         assert_eq!(settings, wanted);
         insta::assert_snapshot!(told.join("\n"), @r"
-        line 2: [CONFIG] ErrorFile=sqliosim.log.xml: not mapped: findings stand in the results directory
+        line 2: [CONFIG] ErrorFile=sqliosim.log.xml: not mapped: findings are in the results directory
         line 3: [CONFIG] CPUCount=2: --threads
-        line 4: [CONFIG] TestCycles=3: as many cycles, each with an audit (--duration)
+        line 4: [CONFIG] TestCycles=3: number of cycles, each with an audit (--duration)
         line 5: [CONFIG] TestCycleDuration=600: the time between two audits (--audit-every)
         line 6: [CONFIG] NoBuffering=TRUE: --cache direct
         line 7: [CONFIG] WriteThrough=TRUE: --write-through
-        line 8: [CONFIG] MaxOutstandingIO=0: up to about 140,000 in SQLIOSim; here the default of --outstanding
+        line 8: [CONFIG] MaxOutstandingIO=0: about 140,000 at most in SQLIOSim; here the default of --outstanding
         line 11: [RandomUser] UserCount=8: not mapped: users are a part of the profile sqliosim
-        line 13: [File1] FileName=C:\data.mdx: not mapped: files are those that PATH names
+        line 13: [File1] FileName=C:\data.mdx: not mapped: PATH gives the files
         line 14: [File1] InitialSize=4: --file-size, the largest of all files
         line 16: [File2] InitialSize=64: --file-size, the largest of all files
         ");
@@ -378,14 +384,15 @@ InitialSize=64
         for name in ["ScatterGather", "UseScatterGather"] {
             let text = format!("[CONFIG]\n{name}=TRUE\nNoBuffering=FALSE\n");
             assert_eq!(settings(&text).cache, Some(Cache::Direct), "{name}");
-            assert!(!read_alone(&text).unwrap().told[0].contains("not known"));
+            assert!(!read_alone(&text).unwrap().told[0].contains("unknown option"));
         }
     }
 
     #[test]
     fn a_test_without_an_end_needs_one_of_the_command_line() {
         let text = "[CONFIG]\nTestCycles=0\nTestCycleDuration=60\n";
-        insta::assert_snapshot!(read_alone(text).unwrap_err(), @"line 2: [CONFIG] TestCycles=0: SQLIOSim never ends with 0, and a run of prony has an end: give --duration, or 1 or more cycles");
+        insta::assert_snapshot!(read_alone(text).unwrap_err(), @"line 2: [CONFIG] TestCycles=0: SQLIOSim runs forever with 0, but a \
+        run of prony has an end. Give --duration, or 1 or more cycles");
         let hour = Settings { duration: Some(Span::seconds(3_600)), ..Settings::default() };
         let mapped = read_with(text, VerifyProfile::Sqliosim, &hour).unwrap();
         assert_eq!((mapped.settings.duration, mapped.settings.audit_every), (None, Some(Span::seconds(60))));
@@ -395,17 +402,19 @@ InitialSize=64
     #[test]
     fn users_that_a_file_leaves_out_are_not_run_in_silence() {
         let text = "[CONFIG]\nTestCycles=1\n[RandomUser]\nUserCount=0\n[ReadAheadUser]\nUserCount=0\n[AuditUser]\nUserCount=0\n";
-        insta::assert_snapshot!(read_alone(text).unwrap_err(), @"line 4: [RandomUser] UserCount=0: SQLIOSim has no random users then, and the profile sqliosim always updates pages at random: give --profile log (a log nearly alone) or checkpoint, or take the line out");
+        insta::assert_snapshot!(read_alone(text).unwrap_err(), @"line 4: [RandomUser] UserCount=0: 0 means no random users in \
+        SQLIOSim, but the profile sqliosim always updates pages at random. Give --profile log (mostly a log) or checkpoint, or \
+        remove the line");
         let log = read_with(text, VerifyProfile::Log, &Settings::default()).unwrap();
         insta::assert_snapshot!(log.told.join("\n"), @r"
-        line 2: [CONFIG] TestCycles=1: as many cycles, each with an audit (--duration)
+        line 2: [CONFIG] TestCycles=1: number of cycles, each with an audit (--duration)
         line 4: [RandomUser] UserCount=0: not mapped: the profile log has its own mix
         line 6: [ReadAheadUser] UserCount=0: not mapped: the profile log has its own mix
-        line 8: [AuditUser] UserCount=0: not mapped: SQLIOSim validates pages all the same, and so do audits here
+        line 8: [AuditUser] UserCount=0: not mapped: SQLIOSim still validates pages, and so do audits here
         ");
         let others = read_alone("[ReadAheadUser]\nUserCount=0\n[RandomUser]\nUserCount=-1\n").unwrap();
         insta::assert_snapshot!(others.told.join("\n"), @r"
-        line 2: [ReadAheadUser] UserCount=0: not mapped: SQLIOSim has none of these users then, and the profile sqliosim has their I/O all the same; --profile log has nearly none of it
+        line 2: [ReadAheadUser] UserCount=0: not mapped: 0 means no such users in SQLIOSim, but the profile sqliosim still has their I/O. --profile log has almost none of it
         line 4: [RandomUser] UserCount=-1: not mapped: users are a part of the profile sqliosim
         ");
     }
@@ -416,18 +425,18 @@ InitialSize=64
         insta::assert_snapshot!(read_alone(text).unwrap_err(), @r"
         line 1: `[CONFIG` has no closing bracket
         line 3: `hello` is neither a [section] nor NAME=VALUE
-        line 4: [CONFIG] NoBuffering=YES: `YES` is neither TRUE nor FALSE. SQLIOSim would ignore it and keep its default TRUE; give one of both
-        line 5: [CONFIG] MaxOutstandingIO=many: `many` is not a whole number. SQLIOSim would take 0; give a number
-        line 6: [CONFIG] TestCycleDuration=0: a cycle needs a length; give 1 or more
-        line 7: [CONFIG] StampFiles=True: `True` is neither TRUE nor FALSE. SQLIOSim would ignore it and keep its default FALSE; give one of both
-        line 9: [File1] InitialSize=4MB: `4MB` is not a whole number. SQLIOSim would take 0; give a number
-        line 10: [File1] Sparse=1: `1` is neither TRUE nor FALSE. SQLIOSim would ignore it and keep its default FALSE; give one of both
+        line 4: [CONFIG] NoBuffering=YES: `YES` is neither TRUE nor FALSE, and SQLIOSim would use its default TRUE. Give TRUE or FALSE
+        line 5: [CONFIG] MaxOutstandingIO=many: `many` is not a whole number, and SQLIOSim would use 0. Give a number
+        line 6: [CONFIG] TestCycleDuration=0: a cycle cannot have length 0. Give 1 or more
+        line 7: [CONFIG] StampFiles=True: `True` is neither TRUE nor FALSE, and SQLIOSim would use its default FALSE. Give TRUE or FALSE
+        line 9: [File1] InitialSize=4MB: `4MB` is not a whole number, and SQLIOSim would use 0. Give a number
+        line 10: [File1] Sparse=1: `1` is neither TRUE nor FALSE, and SQLIOSim would use its default FALSE. Give TRUE or FALSE
         ");
     }
 
     #[test]
     fn an_unknown_option_is_told() {
         let told = read_alone("[CONFIG]\nNovelty=1").unwrap().told;
-        assert_eq!(told, ["line 2: [CONFIG] Novelty=1: not mapped: it is not known"]);
+        assert_eq!(told, ["line 2: [CONFIG] Novelty=1: not mapped: unknown option"]);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn check(command: &mut clap::Command, matches: &ArgMatches) -> Result
         return Ok(());
     }
     let words = format!(
-        "--{} loads nothing, and heeds no {}: leave that out",
+        "--{} runs no load, so these options have no effect: {}. Omit them",
         option.replace('_', "-"),
         names.join(", ")
     );

@@ -20,22 +20,21 @@ pub struct ChangeLimit {
     pub in_per_cent: bool,
 }
 
-/// A text that is no limit of a change.
+/// A text that is not a limit of a change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeLimitError {
     /// It lacks a part.
     #[error(
-        "`{0}` is no limit of a change: write a metric, one of < <= > >=, and a number with its sign, as in \"p99_ms > +10 %\", \
-         \"iops < -5 %\" or \"p99_ms > +2 ms\""
+        "`{0}` is not a limit of a change: use a metric, < <= > or >=, and a signed number, as in \"p99_ms > +10%\""
     )]
     Form(String),
     /// The number has no sign, and may be meant as a limit of the value itself.
     #[error(
-        "`{0}` has no sign: the change is limited and not the value, so write + for more and - for less, as in \"p99_ms > +10 %\""
+        "`{0}` has no sign: this limits a change, so write + for more or - for less, as in \"p99_ms > +10%\""
     )]
     Sign(String),
     /// There is no such metric.
-    #[error("there is no metric `{given}`; {}", meant_or(given, &names_of_metrics()))]
+    #[error("unknown metric `{given}`; {}", meant_or(given, &names_of_metrics()))]
     Metric {
         /// What was given.
         given: String,
@@ -62,7 +61,9 @@ impl ChangeLimit {
 
 impl fmt::Display for ChangeLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {:+} {}", self.metric.name, self.bound, self.limit, self.unit())
+        let unit = self.unit();
+        let blank = if unit == "%" { "" } else { " " };
+        write!(f, "{} {} {:+}{blank}{unit}", self.metric.name, self.bound, self.limit)
     }
 }
 
@@ -94,8 +95,8 @@ mod tests {
     #[test]
     fn a_limit_is_read_as_it_is_written() {
         for text in [
-            "p99_ms > +10 %",
-            "iops < -5 %",
+            "p99_ms > +10%",
+            "iops < -5%",
             "p99_ms >= +2.5 ms",
             "error_share > +0 share",
             "iops <= -100 I/O/s",
@@ -113,20 +114,18 @@ mod tests {
     fn what_is_no_limit_of_a_change_is_refused_with_the_remedy() {
         let refused = |text: &str| text.parse::<ChangeLimit>().unwrap_err().to_string();
         for text in ["", "p99_ms", "p99_ms = +20 %", "p99_ms > fast", "p99_ms > +inf"] {
-            assert!(refused(text).contains("is no limit of a change"), "{text}: {}", refused(text));
+            assert!(refused(text).contains("is not a limit of a change"), "{text}: {}", refused(text));
         }
-        assert!(refused("p99_ms > 20 %").contains("has no sign: the change is limited"));
-        assert!(
-            refused("latency > +20 %").contains("there is no metric `latency`; metrics are iops, mb_per_s")
-        );
+        assert!(refused("p99_ms > 20%").contains("has no sign: this limits a change"));
+        assert!(refused("latency > +20 %").contains("unknown metric `latency`; metrics are iops, mb_per_s"));
         // 41 metrics were listed, and the one that was meant was not seen among them.
         for (given, meant) in
             [("p99", "p99_ms"), ("p98", "p98_ms"), ("mean", "mean_ms"), ("records", "records_per_s")]
         {
             let told = refused(&format!("{given} > +20 %"));
-            assert_eq!(told, format!("there is no metric `{given}`; did you mean `{meant}`?"));
+            assert_eq!(told, format!("unknown metric `{given}`; did you mean `{meant}`?"));
         }
-        assert!(refused("gain > +20 %").contains("there is no metric `gain`"));
+        assert!(refused("gain > +20 %").contains("unknown metric `gain`"));
         assert!(
             refused("p99_ms > +20 s").contains("`s` is not the unit of p99_ms: give the change in ms, in %")
         );

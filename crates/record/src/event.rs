@@ -7,7 +7,7 @@ use crate::{Environment, Interval, Manifest, Mark, Placed, Preparation, Resource
 /// One step of a study, in the order in which they happen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a few events a second; boxing would only hide them")]
+#[expect(clippy::large_enum_variant, reason = "only a few events per second; boxing would hide them")]
 pub enum Event {
     /// The study begins: databases and stores are there, no file of a disk test was touched yet.
     StudyStarted {

@@ -54,7 +54,7 @@ pub enum LabelError {
         problem: &'static str,
     },
     /// It is no tag.
-    #[error("`{given}` is no tag: {problem}; write KEY=VALUE, such as disk=nvme")]
+    #[error("invalid tag `{given}`: {problem}; use KEY=VALUE, such as disk=nvme")]
     Tag {
         /// What was given.
         given: String,

@@ -220,7 +220,7 @@ impl TargetOutcome {
             && i64::try_from(quantity) != Ok(sales)
         {
             mismatches.push(format!(
-                "the new order lines come to {quantity} items, and the sales in the inventory have risen by {sales}"
+                "the new order lines have {quantity} items, but the sales in the inventory rose by {sales}"
             ));
         }
         let changed = [

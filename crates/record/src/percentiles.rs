@@ -26,13 +26,11 @@ pub struct Percentiles(Vec<Percentile>);
 pub enum PercentileError {
     /// It is no number.
     #[error(
-        "`{0}` is no percentile: give numbers between 0 and 100 with commas between them, such as 50,99,99.99"
+        "`{0}` is not a percentile: use numbers between 0 and 100, separated by commas, such as 50,99,99.99"
     )]
     Form(String),
     /// It is none of a distribution.
-    #[error(
-        "`{0}` is no percentile: it lies not between 0 and 100; the shortest and longest latency are shown in any case"
-    )]
+    #[error("`{0}` is not between 0 and 100; reports always show the shortest and the longest latency")]
     Range(String),
     /// So fine that no run tells it.
     #[error(
@@ -181,10 +179,14 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused_with_the_remedy() {
         for text in ["", "50,", "fast", "1e1", "-5", "50;99", "nan", "inf", "."] {
-            assert!(told(text).contains("numbers between 0 and 100 with commas"), "{text}: {}", told(text));
+            assert!(
+                told(text).contains("numbers between 0 and 100, separated by commas"),
+                "{text}: {}",
+                told(text)
+            );
         }
         for text in ["0", "100", "101", "999", "0.0"] {
-            assert!(told(text).contains("lies not between 0 and 100"), "{text}: {}", told(text));
+            assert!(told(text).contains("is not between 0 and 100"), "{text}: {}", told(text));
         }
         assert!(told("99.99999").contains("more than four digits"));
         assert!(told("1,2,3,4,5,6,7,8,9").contains("9 percentiles are more"));

@@ -72,7 +72,7 @@ pub enum PricesError {
         name: String,
     },
     /// The sum is too large.
-    #[error("the amounts come to more than 1e15: check their size")]
+    #[error("the sum of the amounts is above 1e15: check their size")]
     Total,
     /// Amounts without a currency mean nothing.
     #[error("the price list names no currency: give currency = \"EUR\" or another one")]
@@ -177,7 +177,9 @@ mod tests {
     #[test]
     fn a_list_without_items_or_without_a_sum_cannot_be_used() {
         assert!(mistakes(&prices(Vec::new()))[0].contains("no items"));
-        assert!(mistakes(&prices(vec![item("moon", 1e12, 2_000)]))[0].contains("come to more than"));
+        assert!(
+            mistakes(&prices(vec![item("moon", 1e12, 2_000)]))[0].contains("the sum of the amounts is above")
+        );
         let blank = Prices { currency: Some(" ".to_owned()), ..prices(vec![item("a", 1.0, 1)]) };
         assert!(mistakes(&blank)[0].contains("no currency"));
     }

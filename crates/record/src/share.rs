@@ -12,7 +12,7 @@ pub struct Share(f64);
 
 /// A text that is no share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no share: write per cent above 0 and up to 100, as in \"3 %\"")]
+#[error("`{0}` is not a share: use per cent above 0 and up to 100, such as \"3%\"")]
 pub struct ShareError(String);
 
 impl Share {
@@ -51,7 +51,7 @@ impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Per cent are written with few digits; what a product of doubles adds is cut off.
         let text = format!("{:.6}", self.0 * 100.0);
-        write!(f, "{} %", text.trim_end_matches('0').trim_end_matches('.'))
+        write!(f, "{}%", text.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
             assert!((share.value() - value).abs() < 1e-12, "{text}");
             assert_eq!(share.to_string().parse::<Share>().unwrap(), share, "{text}");
         }
-        assert_eq!("7%".parse::<Share>().unwrap().to_string(), "7 %");
+        assert_eq!("7%".parse::<Share>().unwrap().to_string(), "7%");
         for wrong in ["3", "0.03", "0 %", "-3 %", "101 %", "% 3", "three %", "NaN %", ""] {
             assert!(wrong.parse::<Share>().is_err(), "{wrong}");
         }

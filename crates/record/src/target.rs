@@ -83,7 +83,7 @@ pub(crate) fn contradiction(target: &Value, setup: &Setup) -> Option<String> {
         (asked, agree)
     };
     (!loaded.is_empty() && !agree).then(|| {
-        format!("its target is {}, and its setup tells of {}", asked.join(" and "), loaded.join(" and "))
+        format!("its target is {}, but its setup names {}", asked.join(" and "), loaded.join(" and "))
     })
 }
 

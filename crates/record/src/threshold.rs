@@ -39,16 +39,16 @@ pub enum Bound {
     AtLeast,
 }
 
-/// A text that is no threshold.
+/// A text that is not a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdError {
     /// It lacks a part.
     #[error(
-        "`{0}` is no threshold: write a metric, one of < <= > >=, and a number, as in \"p99_ms < 20\" or \"gain > 5 %\""
+        "`{0}` is not a threshold: use METRIC, one of < <= > >=, and a number: \"p99_ms < 20\" or \"gain > 5%\""
     )]
     Form(String),
     /// There is no such metric.
-    #[error("there is no metric `{given}`; {}", meant_or(given, &names()))]
+    #[error("unknown metric `{given}`; {}", meant_or(given, &names()))]
     Metric {
         /// What was given.
         given: String,
@@ -170,7 +170,7 @@ impl Threshold {
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { metric, bound, limit, at } = self;
-        write!(f, "{metric} {bound} {limit}{}", if metric == GAIN { " %" } else { "" })?;
+        write!(f, "{metric} {bound} {limit}{}", if metric == GAIN { "%" } else { "" })?;
         for (position, (axis, level)) in at.iter().enumerate() {
             write!(f, "{} {axis} = {level}", if position == 0 { " at" } else { "," })?;
         }
@@ -248,8 +248,8 @@ mod tests {
     fn a_threshold_is_read_as_it_is_written() {
         for text in [
             "p99_ms < 20",
-            "gain > 5 %",
-            "gain >= -3 %",
+            "gain > 5%",
+            "gain >= -3%",
             "records_per_s >= 5100 at flush_rows = 40",
             "p999_ms <= 0.5 at configuration = RAID10 with cache, memory = 32GiB",
         ] {
@@ -266,16 +266,16 @@ mod tests {
     fn what_is_no_threshold_is_refused_with_the_remedy() {
         let refused = |text: &str| text.parse::<Threshold>().unwrap_err().to_string();
         for text in
-            ["", "p99_ms", "p99_ms = 20", "p99_ms < fast", "p99_ms < inf", "gain > 5 % at flush_rows", "< 20"]
+            ["", "p99_ms", "p99_ms = 20", "p99_ms < fast", "p99_ms < inf", "gain > 5% at flush_rows", "< 20"]
         {
             let told = refused(text);
             assert!(
-                told.contains("is no threshold") || told.contains("there is no metric ``"),
+                told.contains("is not a threshold") || told.contains("unknown metric ``"),
                 "{text}: {told}"
             );
         }
-        assert!(refused("p98 < 20").contains("there is no metric `p98`; did you mean `p98_ms`?"));
-        assert!(refused("speed < 20").contains("there is no metric `speed`; metrics are gain, iops"));
+        assert!(refused("p98 < 20").contains("unknown metric `p98`; did you mean `p98_ms`?"));
+        assert!(refused("speed < 20").contains("unknown metric `speed`; metrics are gain, iops"));
         assert!(refused("p99_ms < 20 s").contains("`s` is not the unit of p99_ms: give the limit in ms"));
     }
 

@@ -76,7 +76,7 @@ impl Damage {
             Self::Torn => "it holds parts of several writes",
             Self::Corrupt => "it holds bytes that nobody wrote",
             Self::StaleRead => "an older version was read; read again, it was right",
-            Self::LostWrite => "a write was acknowledged, and an older version stands there",
+            Self::LostWrite => "a write was acknowledged, but the device returns an older version",
             Self::Phantom => "it holds a version that was never written",
             Self::Stalled => "the I/O took longer than it may",
         }

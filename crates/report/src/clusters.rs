@@ -26,7 +26,7 @@ fn of_one(cluster: &AttachedCluster) -> Vec<String> {
         ([], nodes) => format!("at its nodes {}", nodes.join(", ")),
         (interfaces, _) => format!("over Patroni at {}", interfaces.join(", ")),
     };
-    let first = format!("loads the cluster {} of others: sessions go to {}", cluster.name, cluster.address);
+    let first = format!("loads the existing cluster {}: sessions go to {}", cluster.name, cluster.address);
     let breaks = (!cluster.faults.is_empty()).then(|| format!("  breaks it: {}", cluster.faults.join(", ")));
     let commands = cluster.commands.iter().map(|it| format!("  for {} a shell runs: {}", it.name, it.value));
     [first, format!("  looks {looked_at}")].into_iter().chain(breaks).chain(commands).collect()
@@ -38,7 +38,7 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
         .trials_of(workload)
         .flat_map(|trial| trial.clusters.iter().map(move |cluster| (trial, cluster)));
     let known = clusters.map(|(trial, cluster)| (trial.number, cluster.name.as_str(), facts(cluster)));
-    let table = started::facts("Clusters of others that were loaded", "cluster", known);
+    let table = started::facts("Existing clusters that were loaded", "cluster", known);
     table.map(|table| Block::Folded { summary: table.title.clone(), table }).into_iter().collect()
 }
 
@@ -60,7 +60,7 @@ fn facts(cluster: &AttachedCluster) -> Vec<(String, String)> {
         Some(false) => "no",
         None => "not told",
     };
-    facts.push(("another one could take over".to_owned(), redundant.to_owned()));
+    facts.push(("another node could take over".to_owned(), redundant.to_owned()));
     facts.extend(cluster.settings.iter().map(|it| (it.name.clone(), it.value.clone())));
     facts.extend(cluster.commands.iter().map(|it| (format!("command for {}", it.name), it.value.clone())));
     facts
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_plan_says_what_is_loaded_and_broken_by_which_command() {
         insta::assert_snapshot!(lines(&[cluster()]).join("\n"), @r"
-        loads the cluster prod of others: sessions go to postgres://app@pg1,pg2/shop?target_session_attrs=read-write
+        loads the existing cluster prod: sessions go to postgres://app@pg1,pg2/shop?target_session_attrs=read-write
           looks over Patroni at http://pg1:8008
           breaks it: switchover at 20s
           for switchover a shell runs: patronictl switchover --force
@@ -113,7 +113,7 @@ mod tests {
         kept by: Patroni (demo)
         sessions go to: postgres://app@pg1,pg2/shop?target_session_attrs=read-write
         member pg1: primary: timeline 5
-        another one could take over: yes
+        another node could take over: yes
         ttl: 30
         command for switchover: patronictl switchover --force
         ");

@@ -9,8 +9,8 @@ use crate::table::{Row, Table, words as text};
 use crate::verdict::{Level, Verdict};
 
 /// What figures of a laboratory are good for.
-pub const MEANING: &str = "Of a laboratory of loop devices, placement and ratios under throttles mean something; absolute speed, times of \
-                           seeks, and controllers with their caches do not: below it are files of one disk";
+pub const MEANING: &str = "Lab volumes are loop devices on files of one disk. They show effects of placement, and ratios under \
+throttles. They do not show absolute speed, seek times, or controllers with their caches";
 
 /// A volume in a line: `/run/prony/lab/a: ext4 with blocks of 4 KiB on loop0, 2 GiB with sectors of 512 B, at most 85 reads/s`.
 #[must_use]
@@ -32,7 +32,7 @@ fn devices(volume: &LabVolume) -> String {
         [] => format::counted(volume.devices as usize, "loop device", "loop devices"),
         names => names.join(", "),
     };
-    format!("{which} of {size} with sectors of {sector}")
+    format!("{which} of {size}, sectors of {sector}")
 }
 
 /// `85 reads/s, 1 MiB/s written`; empty where nothing is throttled.
@@ -62,7 +62,7 @@ fn proved(LimitProof { of, expected, achieved }: &LimitProof) -> String {
 #[must_use]
 pub fn proofs(volume: &LabVolume) -> Vec<String> {
     let by = volume.throttled_by.join(" and ");
-    let of = |proof| format!("proved by the disk engine, held by {by}: {}", proved(proof));
+    let of = |proof| format!("proved by the disk engine, enforced by {by}: {}", proved(proof));
     volume.proofs.iter().map(of).collect()
 }
 
@@ -72,7 +72,7 @@ pub fn lines(lab: &Laboratory) -> Vec<String> {
     let bytes: u64 = lab.volumes.iter().map(|volume| u64::from(volume.devices) * volume.device_bytes).sum();
     let Some(first) = lab.volumes.first() else { return Vec::new() };
     let begin = format!(
-        "makes a laboratory of loop devices before the first trial and removes it after the last, with {} of files in {}",
+        "creates lab volumes of loop devices before the first trial and deletes them after the last, with {} of files in {}",
         format::bytes(bytes),
         first.backing
     );
@@ -84,11 +84,11 @@ pub fn lines(lab: &Laboratory) -> Vec<String> {
 pub(crate) fn block(report: &Report) -> Option<Block> {
     let lab = report.lab.as_ref()?;
     let columns = vec![
-        text("volume", "where it was mounted", 0),
-        text("file system", "with the size of its blocks, and what joins its devices", 0),
+        text("volume", "mount point", 0),
+        text("file system", "with its block size, and the RAID of its devices", 0),
         text("devices", "the kernel's names, with size and sectors", 0),
         text("each at most", "the throttle of each device", 0),
-        text("as proved", "what the volume did, of what its devices do at once", 0),
+        text("as proved", "rate of the volume, as a share of its devices' rates", 0),
     ];
     let rows = lab.volumes.iter().map(|volume| {
         Row::of(vec![
@@ -139,7 +139,7 @@ mod tests {
     fn a_volume_is_told_in_a_line() {
         assert_eq!(
             volume(&raid10()),
-            "/run/prony/lab/array: btrfs with blocks of 4 KiB, btrfs raid10 on 4 loop devices of 1 GiB with sectors of 512 B, each at \
+            "/run/prony/lab/array: btrfs with blocks of 4 KiB, btrfs raid10 on 4 loop devices of 1 GiB, sectors of 512 B, each at \
              most 85 reads/s, 8 MiB/s written"
         );
         let made = LabVolume {
@@ -151,7 +151,7 @@ mod tests {
         };
         assert_eq!(
             volume(&made),
-            "/run/prony/lab/array: ext4 with blocks of 4 KiB on loop0 of 1 GiB with sectors of 512 B"
+            "/run/prony/lab/array: ext4 with blocks of 4 KiB on loop0 of 1 GiB, sectors of 512 B"
         );
     }
 

@@ -14,8 +14,7 @@ use crate::trial::{Figures, Trial};
 const ROWS_MOST: usize = 12;
 
 /// What the signs in place of an interval mean.
-const SIGNS: &str = "Intervals cover this trial only; below 30 s they hold in about 9 of 10 trials. –: too few operations lie above the \
-                     percentile, or the trial is shorter than 8 s. A single bound: the upper bound exceeds every measured value";
+const SIGNS: &str = "Intervals cover this trial only; below 30 s they hold in about 9 of 10 trials. –: too few operations are above the percentile, or the trial is shorter than 8 s. A single bound: the upper bound exceeds every measured value";
 
 /// The 95% interval of a percentile of one run, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -1,4 +1,4 @@
-//! Copies of databases on other servers while trials ran: how each stood when the load began, meanwhile and when it ended, and the times in
+//! Copies of databases on other servers while trials ran: how each stood at the start of the load, meanwhile and when it ended, and the times in
 //! which one was behind.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Replica {
     pub is_primary: bool,
     /// Whether a commit waits for it, as the server spells it.
     pub mode: String,
-    /// State at the first reading, when the load began.
+    /// State at the first reading, at the start of the load.
     pub began: String,
     /// State at the last reading, when the load ended.
     pub ended: String,
@@ -130,8 +130,8 @@ fn behind(trial: &Trial, copy: &Replica) -> Option<String> {
     let Replica { replica, database, .. } = copy;
     let seconds = format::figure(copy.behind_s);
     let what = match copy.mode.as_str() {
-        "SYNCHRONOUS_COMMIT" => "commits did not wait for it, and would be lost with the primary",
-        _ => "it was not sent what was written",
+        "SYNCHRONOUS_COMMIT" => "commits did not wait for it and would be lost with the primary",
+        _ => "the primary did not send it the log",
     };
     (copy.behind_s > 0.0).then(|| {
         format!("Trial {}: {database} on {replica} was behind for {seconds} s: {what}.", trial.number)
@@ -142,14 +142,14 @@ fn table(trials: &[&Trial]) -> Option<Table> {
     let columns = vec![
         column("#", "number of the trial", 0),
         words("database", "that is copied", 2),
-        words("on", "server that has the copy", 0),
-        words("mode", "whether commits wait for it", 1),
-        words("when the load began", "state", 0),
+        words("on", "server with the copy", 0),
+        words("mode", "if commits wait for it", 1),
+        words("at the start of the load", "state", 0),
         words("when it ended", "state", 0),
-        column("behind", "time in which it was not as its mode has it be", 0),
-        column("not sent", "most log that was not sent to it", 0),
-        column("not redone", "most log that it had and had not redone", 0),
-        column("lag", "most time by which it was behind what was committed", 1),
+        column("behind", "time outside its replication mode", 0),
+        column("not sent", "maximum log not yet sent to it", 0),
+        column("not redone", "maximum log received but not replayed", 0),
+        column("lag", "maximum delay behind the commits", 1),
     ];
     let bytes = |bytes: Option<u64>| bytes.map_or_else(|| UNKNOWN.to_owned(), format::bytes);
     let rows = trials.iter().flat_map(|trial| {

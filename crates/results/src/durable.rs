@@ -40,7 +40,7 @@ fn remedy(doing: &str, error: &io::Error) -> &'static str {
         ErrorKind::PermissionDenied => "; make it writable for this user, or store the results elsewhere",
         ErrorKind::ReadOnlyFilesystem => "; store the results on a file system that can be written",
         ErrorKind::NotFound if doing == BEGIN => {
-            "; nothing can be made there: it may be a directory of the kernel's, such as /proc; store the results elsewhere"
+            "; the directory may belong to the kernel, such as /proc: store the results elsewhere"
         }
         ErrorKind::NotFound => "; something removed it while the study ran: run the study again",
         ErrorKind::WouldBlock => "; another prony writes to it: wait for its end, or end it",

@@ -60,7 +60,7 @@ mod tests {
             Some(Outcome::Disk(DiskOutcome { verified: Some(Box::new(verified)), ..DiskOutcome::default() }));
         store(&directory, &record).unwrap();
         let text = std::fs::read_to_string(place.path().join("findings/0007-001-lost-write.txt")).unwrap();
-        let wanted = "lost write: a write was acknowledged, and an older version stands there\n\
+        let wanted = "lost write: a write was acknowledged, but the device returns an older version\n\
                       file      /data/file\n\
                       offset    24576 (page 3 of 8192 bytes)\n\
                       found     1.500 s after the load began\n\

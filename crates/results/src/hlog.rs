@@ -34,7 +34,7 @@ pub(crate) fn header(load_started: Option<&str>) -> String {
 pub(crate) fn lines(interval: &Interval) -> String {
     let mut text = String::new();
     for (kind, operation) in &interval.operations {
-        assert!(is_tag(kind), "an operation kind cannot stand in a histogram log: {kind:?}");
+        assert!(is_tag(kind), "invalid operation kind for a histogram log: {kind:?}");
         line(&mut text, kind, "", interval, operation.latency());
         if operation.response.is_some() {
             line(&mut text, kind, SERVICE, interval, &operation.service);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "cannot stand in a histogram log")]
+    #[should_panic(expected = "invalid operation kind for a histogram log")]
     fn a_kind_that_would_break_the_log_is_our_mistake() {
         let mut interval = open_loop_interval();
         let read = interval.operations.remove("read").unwrap();

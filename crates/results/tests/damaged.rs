@@ -241,7 +241,7 @@ fn whatever_is_not_a_results_directory_is_told_apart() {
 fn a_record_that_cannot_be_that_of_its_trial_is_named_and_left_out() {
     type Change = fn(&mut serde_json::Value);
     let rows: [(Change, &str); 6] = [
-        (|record| record["number"] = 2.into(), "trial.json is that of trial 2: it is left out"),
+        (|record| record["number"] = 2.into(), "skipped trial.json: it belongs to trial 2"),
         (|record| record["format"] = 7.into(), "trial.json cannot be read: its format is 7"),
         (|record| record["target"] = 7.into(), "trial.json cannot be read: its target is 7 and no table"),
         (|record| record["setup"] = serde_json::Value::Null, "it was measured to its end and has no setup"),
@@ -251,7 +251,7 @@ fn a_record_that_cannot_be_that_of_its_trial_is_named_and_left_out() {
         ),
         (
             |record| record["main"] = serde_json::json!({"kind": "recorf"}),
-            "trial.json is about operations called recorf, which no sample has: it is left out",
+            "skipped trial.json: no sample has its operations recorf",
         ),
     ];
     for (change, told) in rows {
@@ -279,7 +279,7 @@ fn a_target_that_its_setup_denies_is_named() {
     record["target"]["paths"][0] = "/date".into();
     fs::write(&path, record.to_string()).unwrap();
     let damage = results::read(&directory).unwrap().damage;
-    assert!(damage[0].contains("its target is /date, and its setup tells of /data"), "{damage:?}");
+    assert!(damage[0].contains("its target is /date, but its setup names /data"), "{damage:?}");
 }
 
 #[test]

@@ -148,8 +148,7 @@ impl Looks {
     fn opened(&mut self, activity: Activity, from_s: f64, at_s: f64) {
         self.found.session = activity.session();
         if from_s > 0.0 {
-            self.notes
-                .push(format!("The server of {} was looked at again from {at_s:.1} s on.", self.of.name));
+            self.notes.push(format!("Session data of {} is available again from {at_s:.1} s.", self.of.name));
         }
         self.state = State::Open(Box::new(activity));
     }
@@ -159,16 +158,14 @@ impl Looks {
         let was_apart = matches!(self.state, State::Apart { from_s } if from_s > 0.0);
         if !was_apart {
             let name = &self.of.name;
-            self.notes.push(format!(
-                "What sessions of {name} waited for is not known from {at_s:.1} s on: {error}."
-            ));
+            self.notes.push(format!("Session waits of {name} are unknown from {at_s:.1} s: {error}."));
         }
         self.counted = None;
         self.state = State::Apart { from_s: at_s + AGAIN_S };
     }
 
     fn give_up(&mut self, why: &str) {
-        self.notes.push(format!("What sessions of {} waited for is not known: {why}.", self.of.name));
+        self.notes.push(format!("Session waits of {} are unknown: {why}.", self.of.name));
         self.state = State::Over;
     }
 
@@ -179,12 +176,13 @@ impl Looks {
             return;
         }
         self.is_hidden_told = true;
-        let remedy =
-            activity.remedy().map(|remedy| format!("; as an administrator: {remedy}")).unwrap_or_default();
+        let remedy = activity
+            .remedy()
+            .map(|remedy| format!(". As an administrator, run: {remedy}"))
+            .unwrap_or_default();
         let name = &self.of.name;
-        self.notes.push(format!(
-            "Of {name} this login does not see what sessions of other users wait for{remedy}."
-        ));
+        self.notes
+            .push(format!("This login cannot see the waits of other users' sessions on {name}{remedy}."));
     }
 
     /// That a server does not track what sessions do, once.
@@ -194,7 +192,8 @@ impl Looks {
         }
         self.is_untracked_told = true;
         self.notes.push(format!(
-            "The server of {} does not track its sessions, so what they waited for is unknown. Set track_activities = on.",
+            "The server of {} does not track its sessions, so their waits are unknown. Set \
+             track_activities = on.",
             self.of.name
         ));
     }
@@ -204,7 +203,7 @@ impl Looks {
         let State::Open(activity) = &self.state else { return };
         let Some(untold) = activity.untold().filter(|_| !self.is_untold_told) else { return };
         self.is_untold_told = true;
-        self.notes.push(format!("The server of {} does not tell {untold}.", self.of.name));
+        self.notes.push(format!("The server of {} does not report {untold}.", self.of.name));
     }
 }
 
@@ -285,11 +284,7 @@ mod tests {
         assert_eq!(looks.sample(0.0), None);
         let notes = looks.notes();
         assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(
-            notes[0].starts_with(
-                "What sessions of store (postgres) waited for is not known from 0.0 s on: cannot"
-            )
-        );
+        assert!(notes[0].starts_with("Session waits of store (postgres) are unknown from 0.0 s: cannot"));
         assert_eq!((looks.sample(0.5), looks.sample(1.5)), (None, None), "no reading of nothing");
         assert_eq!(looks.notes(), [""; 0]);
         assert!(matches!(looks.state, State::Apart { from_s } if from_s == 2.5), "it was tried at 1.5 s");

@@ -136,7 +136,12 @@ impl Clusters {
         loop {
             let looked = runtime.block_on(waiting::unless_stopped(stop, cluster.look(LOOK_WITHIN)));
             let seen = looked.ok_or_else(|| RunError::Interrupted(String::new()))?;
-            let alone = || format!("no other member stands by any more as before the first trial ({seen})");
+            let alone = || {
+                format!(
+                    "no other member is a standby any more, unlike before the first trial \
+                 ({seen})"
+                )
+            };
             let is_alone = known == Some(true) && seen.is_redundant != Some(true);
             let Some(why) = seen.wrong().or_else(|| is_alone.then(alone)) else {
                 let was_redundant = known.unwrap_or(seen.is_redundant == Some(true));
@@ -149,7 +154,7 @@ impl Clusters {
             }
             if Instant::now() > end {
                 let waited_s = WHOLE_WITHIN.as_secs();
-                let why = format!("it was not in order again within {waited_s} s: {why}");
+                let why = format!("it did not recover within {waited_s} s: {why}");
                 return Err(RunError::Cluster { name: name.to_owned(), why });
             }
             if stop.load(Ordering::Relaxed) {

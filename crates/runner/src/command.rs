@@ -37,8 +37,8 @@ pub(crate) enum When {
 /// A command that did not do what it was to do. It ends the study: a trial after it would measure something else.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the command {when} trial {number} ({command}) {how}; mend what it needs, or the command in the study.toml of the results, \
-     and go on with {}",
+    "the command {when} trial {number} ({command}) {how}. Fix the cause, or the command in study.toml of \
+     the results, and continue with {}",
     record::Command::new("study resume")
 )]
 pub struct CommandError {
@@ -70,7 +70,7 @@ pub(crate) fn run(
     let words = match when {
         When::Before => "before",
         When::After => "after",
-        When::Fault => "for a fault of",
+        When::Fault => "for a fault in",
     };
     let error =
         |how: String| CommandError { when: words, number: trial.number, command: command.to_owned(), how };
@@ -83,7 +83,7 @@ pub(crate) fn run(
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(|cause| error(format!("could not be started: {cause}")))?;
+        .map_err(|cause| error(format!("cannot be started: {cause}")))?;
     let printed = match heard(&mut child) {
         Ok(printed) => printed,
         Err(cause) => {
@@ -91,7 +91,7 @@ pub(crate) fn run(
             // It is ended, and so is the wait.
             let _ = child.wait();
             return Err(error(format!(
-                "could not be listened to: {cause}; let this user have more threads (`ulimit -u`)"
+                "cannot be read: {cause}. Raise this user's limit of threads (`ulimit -u`)"
             )));
         }
     };
@@ -101,7 +101,7 @@ pub(crate) fn run(
     let printed: String = printed.into_iter().flatten().map(|lines| last_words(&lines, deadline)).collect();
     match how {
         how if printed.trim().is_empty() => Err(error(how)),
-        how => Err(error(format!("{how} and said: {}", printed.trim()))),
+        how => Err(error(format!("{how} and printed: {}", printed.trim()))),
     }
 }
 
@@ -160,7 +160,7 @@ fn wait(child: &mut Child, stop: &AtomicBool, when: When, what: &str, tell: &mut
             Ok(Some(status)) if status.success() => return None,
             Ok(Some(status)) => return Some(format!("ended with {status}")),
             Ok(None) => {}
-            Err(error) => return Some(format!("could not be awaited: {error}")),
+            Err(error) => return Some(format!("cannot be waited for: {error}")),
         }
         match stopped {
             None if when == When::Before && stop.load(Ordering::Relaxed) => {
@@ -216,7 +216,7 @@ mod tests {
             told.starts_with("the command before trial 7 (echo no such server >&2; exit 3) ended with"),
             "{told}"
         );
-        assert!(told.contains("exit status: 3 and said: no such server; mend what it needs"), "{told}");
+        assert!(told.contains("exit status: 3 and printed: no such server. Fix the cause"), "{told}");
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
     fn what_a_command_leaves_running_is_not_awaited() {
         let begin = Instant::now();
         assert_eq!(told("sleep 20 &", false), "");
-        assert!(told("sleep 20 & echo no; false", false).contains("said: no"));
+        assert!(told("sleep 20 & echo no; false", false).contains("printed: no"));
         assert!(begin.elapsed() < Duration::from_secs(10));
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn judged(outcome: DiskOutcome, measured: &Window, limit_us: Option<f
 /// That not all was read in the end.
 fn not_audited(verified: &Verified) -> String {
     format!(
-        "The load ended before the last audit: {} of {} pages were checked at least once",
+        "The load ended before the last audit. {} of {} pages were checked at least once",
         verified.checked, verified.pages
     )
 }
@@ -31,7 +31,7 @@ fn not_audited(verified: &Verified) -> String {
 /// What the setup lacks of what was asked for.
 pub(crate) fn remark(setup: &DiskSetup) -> Option<String> {
     let BufferUse::Refused(reason) = &setup.buffers else { return None };
-    Some(format!("Buffers could not be registered with the ring: {reason}; an I/O costs more CPU so"))
+    Some(format!("Buffers cannot be registered with the ring ({reason}), so each I/O costs more CPU time"))
 }
 
 /// Why a trial's figures do not mean what they should, if so: nothing was answered in the window, the generator stood still,
@@ -42,7 +42,7 @@ pub(crate) fn remark(setup: &DiskSetup) -> Option<String> {
 fn invalid_because(measured: &Window, outcome: &DiskOutcome, limit_us: Option<f64>) -> Option<String> {
     let all = measured.operations();
     if all.count == 0 {
-        return Some("no operation was answered within the measured window; measure longer".to_owned());
+        return Some("no operation completed in the measured window. Measure longer".to_owned());
     }
     let mut limits: Vec<ClientLimit> = stood_still(measured).into_iter().collect();
     if let Some(lag) = &all.lag {
@@ -55,7 +55,7 @@ fn invalid_because(measured: &Window, outcome: &DiskOutcome, limit_us: Option<f6
     }
     let mut sentences: Vec<String> = limits.iter().map(ToString::to_string).collect();
     if !sentences.is_empty() && outcome.unsent > 0 {
-        sentences.push(format!("{} operations that were due were never sent", outcome.unsent));
+        sentences.push(format!("{} planned operations were never sent", outcome.unsent));
     }
     client_limited(&sentences)
 }
@@ -99,7 +99,7 @@ mod tests {
         let mut busy = late;
         busy.add(&Interval { generator_busiest_share: 1.8, ..interval(Phase::Measure, None) });
         let told = invalid_because(&busy, &behind, None).unwrap();
-        assert!(told.contains("95% of a CPU") && told.contains("600 operations"), "{told}");
+        assert!(told.contains("95% of a CPU") && told.contains("600 planned operations"), "{told}");
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(sound.failed, None);
         assert_eq!(
             sound.notes,
-            ["The load ended before the last audit: 4 of 10 pages were checked at least once"]
+            ["The load ended before the last audit. 4 of 10 pages were checked at least once"]
         );
         verified.damage.insert(record::Damage::LostWrite, 1);
         verified.is_audited = true;
@@ -148,6 +148,6 @@ mod tests {
     fn a_window_without_an_answer_is_no_result() {
         let nothing =
             invalid_because(&Window::new(Workload::Disk.main()), &DiskOutcome::default(), None).unwrap();
-        assert!(nothing.contains("measure longer"), "{nothing}");
+        assert!(nothing.contains("Measure longer"), "{nothing}");
     }
 }

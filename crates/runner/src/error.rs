@@ -18,7 +18,7 @@ pub enum RunError {
     #[error("{}", .0.join("\n"))]
     Mistakes(Vec<String>),
     /// A server could not be started, stopped or limited.
-    #[error("the server {name}: {source}")]
+    #[error("server {name}: {source}")]
     Server {
         /// Its name in the study.
         name: String,
@@ -26,7 +26,7 @@ pub enum RunError {
         source: Box<instance::InstanceError>,
     },
     /// A limit of a server could not be proved, or does not hold.
-    #[error("the server {name}: {why}")]
+    #[error("server {name}: {why}")]
     Unproved {
         /// Its name in the study.
         name: String,
@@ -34,7 +34,7 @@ pub enum RunError {
         why: String,
     },
     /// A cluster that somebody else runs cannot be loaded as it stands.
-    #[error("the cluster {name}: {why}")]
+    #[error("cluster {name}: {why}")]
     Cluster {
         /// Its name in the study.
         name: String,
@@ -51,7 +51,7 @@ pub enum RunError {
     #[error(transparent)]
     Command(#[from] CommandError),
     /// What was measured could not be judged, so that nobody knows whether it settles the study.
-    #[error("cannot tell whether the study is settled: {0}")]
+    #[error("cannot check whether all comparisons are decided: {0}")]
     Look(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Whoever listens to the events could not take one.
     #[error("{0}")]
@@ -87,5 +87,5 @@ pub type Look<'a> = dyn FnMut() -> Result<Settled, Box<dyn std::error::Error + S
 /// # Errors
 /// Always: one that is to end once all is settled needs somebody who judges it.
 pub fn no_look() -> Result<Settled, Box<dyn std::error::Error + Send + Sync>> {
-    Err("nobody judges it".into())
+    Err("no evaluation is set up".into())
 }

@@ -90,7 +90,7 @@ impl Commands {
 impl Breaks for Commands {
     fn break_it(&mut self, fault: &Fault) -> Result<Option<String>, String> {
         let Some(command) = self.commands.get(fault.what.name()) else {
-            return Err("there is no command of that name".to_owned());
+            return Err("the study has no such command".to_owned());
         };
         // A command that was begun is awaited: it may bring back what it took away.
         let stop = AtomicBool::new(false);
@@ -200,7 +200,7 @@ impl Faults {
             let begun = thread.spawn_scoped(scope, || self.go_through(stop));
             if let Err(error) = begun {
                 let why =
-                    format!("there is no thread for it: {error}; raise the limit of threads (`ulimit -u`)");
+                    format!("cannot start its thread: {error}. Raise the limit of threads (`ulimit -u`)");
                 self.state().done.iter_mut().for_each(|done| done.failed = Some(why.clone()));
             }
             if self.scheduled.iter().any(|scheduled| scheduled.broken.watch.is_some()) {
@@ -270,9 +270,9 @@ impl Faults {
                 }
                 Step::Break(at) => {
                     let why = if stop.load(Ordering::Relaxed) {
-                        "the run was ended before"
+                        "the run was stopped before it"
                     } else {
-                        "the load ended before"
+                        "the load ended before it"
                     };
                     self.state().done[at].failed = Some(why.to_owned());
                 }
@@ -350,7 +350,7 @@ impl Faults {
                     done.mended_s = Some(now_s);
                     done.started_within_s = is_started_again.then_some(took_s);
                 }
-                Err(why) => done.failed = Some(format!("it could not be undone: {why}")),
+                Err(why) => done.failed = Some(format!("it cannot be undone: {why}")),
             }
             done.begun_s.unwrap_or(now_s)
         };
@@ -392,12 +392,12 @@ impl Faults {
         let mut what = None;
         if let Some(other) = others.first().filter(|_| done.promoted_s.is_none() && done.took_writes) {
             done.promoted_s = Some(now_s);
-            what = Some(format!("{other} takes writes"));
+            what = Some(format!("{other} accepts writes"));
         }
         if stands.primaries.len() > 1 {
             let nodes = stands.primaries.join(" and ");
             if !self.scheduled[at].fault.what.is_of_network() {
-                done.failed.get_or_insert_with(|| format!("{nodes} took writes at once"));
+                done.failed.get_or_insert_with(|| format!("{nodes} accepted writes at the same time"));
             }
             // Nodes that do not see each other may both take them: what comes of it is measured.
             done.split.get_or_insert(Split { nodes, from_s: now_s, to_s: now_s }).to_s = now_s;
@@ -406,7 +406,7 @@ impl Faults {
             done.redundant_s = Some(now_s);
         }
         if is_news {
-            let what = "a node is held for gone";
+            let what = "a node is considered failed";
             state.marks.push(Mark::planned(MarkKind::Noticed, now_s, Some(now_s), what));
         }
         if let Some(what) = what {
@@ -426,7 +426,7 @@ impl Faults {
         known.split = if stands.primaries.len() > 1 { known.split + 1 } else { 0 };
         known.alone = if stands.is_redundant { 0 } else { known.alone + 1 };
         if known.split >= LOOKS_IN_A_ROW {
-            let several = format!("{} took writes at once", stands.primaries.join(" and "));
+            let several = format!("{} accepted writes at the same time", stands.primaries.join(" and "));
             let told = fault.as_mut().map_or(&mut known.several, |fault| &mut fault.failed);
             told.get_or_insert(several);
         }
@@ -449,7 +449,7 @@ impl Faults {
             // What was seen of it before was of the one that was.
             fault.redundant_s = fault.redundant_s.filter(|_| stands.is_redundant).map(|_| now_s);
         }
-        let what = format!("{primary} takes writes");
+        let what = format!("{primary} accepts writes");
         let mark = Mark::planned(MarkKind::Promotion, now_s, Some(now_s), &what);
         marks.push(Mark { planned, ..mark });
     }
@@ -459,7 +459,7 @@ impl Faults {
         let state = self.state();
         let mut all = self.clusters.iter().zip(&state.clusters);
         all.find_map(|(cluster, stands)| {
-            Some(format!("of the cluster {} {}", cluster.name, stands.several.as_ref()?))
+            Some(format!("cluster {}: {}", cluster.name, stands.several.as_ref()?))
         })
     }
 }
@@ -482,7 +482,7 @@ impl Drop for Over<'_> {
 pub(crate) fn failed(done: &[FaultDone]) -> Option<String> {
     let failed = done.iter().find_map(|done| Some((done, done.failed.as_ref()?)));
     failed.map(|(done, why)| {
-        format!("the fault `{}` of {} was not done as it was asked for: {why}", done.asked, done.of)
+        format!("the fault `{}` of {} was not carried out as requested: {why}", done.asked, done.of)
     })
 }
 
@@ -568,7 +568,7 @@ mod tests {
         assert_eq!(told, ["break freeze", "mend freeze"]);
         assert!(done[0].mended_s.is_some() && done[0].failed.is_none(), "{done:?}");
         let told = failed(&done).unwrap();
-        assert!(told.contains("`kill at 30m`") && told.contains("the load ended before"), "{told}");
+        assert!(told.contains("`kill at 30m`") && told.contains("the load ended before it"), "{told}");
     }
 
     #[test]
@@ -585,7 +585,7 @@ mod tests {
         let [done] = faults.done().try_into().unwrap();
         assert_eq!((done.mended_s, done.started_within_s), (None, None));
         let told = failed(&[done]).unwrap();
-        assert!(told.ends_with("it could not be undone: node1 does not answer after 60 s"), "{told}");
+        assert!(told.ends_with("it cannot be undone: node1 does not answer after 60 s"), "{told}");
     }
 
     #[test]
@@ -649,8 +649,8 @@ mod tests {
         let looks: [(&[&str], bool); 3] =
             [(&["node1"], false), (&["node1", "node2"], false), (&["node1", "node2"], false)];
         let (done, _) = nodes_seen("kill at 1s", &looks);
-        assert_eq!(done.failed.as_deref(), Some("node1 and node2 took writes at once"));
-        assert!(failed(&[done]).unwrap().starts_with("the fault `kill at 1s` of node1 was not done"));
+        assert_eq!(done.failed.as_deref(), Some("node1 and node2 accepted writes at the same time"));
+        assert!(failed(&[done]).unwrap().starts_with("the fault `kill at 1s` of node1 was not carried out"));
         let (done, _) = nodes_seen("cut for 5s at 1s", &looks);
         let split = done.split.unwrap();
         assert_eq!((done.failed, split.from_s, split.to_s), (None, 3.0, 4.0));
@@ -699,7 +699,7 @@ mod tests {
         assert_eq!((rounded(done.promoted_s), rounded(done.redundant_s)), (Some(235.0), Some(245.0)));
         assert!(done.took_writes && done.failed.is_none() && trouble.is_none(), "{done:?}");
         let [mark] = marks.as_slice() else { panic!("{marks:?}") };
-        assert_eq!((mark.what.as_str(), mark.planned), ("b takes writes", true));
+        assert_eq!((mark.what.as_str(), mark.planned), ("b accepts writes", true));
         let (done, ..) = looked(&[(&["a"], true), (&["a"], false), (&["a"], true)], 2.0);
         assert_eq!(rounded(done.redundant_s), Some(205.0), "one look may fail by chance");
     }
@@ -711,8 +711,11 @@ mod tests {
         let both: (&[&str], bool) = (&["a", "b"], false);
         assert_eq!(looked(&[both, (&["a"], true)], 0.1).2, None, "they were not asked at one moment");
         let trouble = looked(&[both, both], 0.1).2;
-        assert_eq!(trouble.as_deref(), Some("of the cluster prod a and b took writes at once"));
+        assert_eq!(trouble.as_deref(), Some("cluster prod: a and b accepted writes at the same time"));
         let (done, _, trouble) = looked(&[both, both], 2.0);
-        assert_eq!((done.failed.as_deref(), trouble), (Some("a and b took writes at once"), None));
+        assert_eq!(
+            (done.failed.as_deref(), trouble),
+            (Some("a and b accepted writes at the same time"), None)
+        );
     }
 }

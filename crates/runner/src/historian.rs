@@ -43,13 +43,13 @@ fn closed_invalid_because(outcome: &HistorianOutcome, marks: &[Mark], measured: 
     if outcome.abandoned > 0 && !is_planned {
         let first = outcome.outages.iter().find(|outage| outage.end_s.is_none());
         let why = first.map(|outage| format!(": {}", outage.error)).unwrap_or_default();
-        return Some(format!("the database could not be written to the end{why}"));
+        return Some(format!("prony could not write all records to the database{why}"));
     }
     if let Some(stood_still) = stood_still(measured) {
         return client_limited(&[stood_still.to_string()]);
     }
     (measured.operations().count == 0)
-        .then(|| "no record was committed within the measured window; measure longer".to_owned())
+        .then(|| "no record was committed in the measured window. Measure longer".to_owned())
 }
 
 /// What is to be said of a trial that ran.
@@ -90,7 +90,8 @@ fn invalid_because(
         setup.calibration.and_then(|calibration| Some(calibration.per_s()? * CALIBRATED_SHARE_MAX));
     if let Some(limit_per_s) = limit_per_s.filter(|&limit_per_s| rate_per_s > limit_per_s) {
         reasons.push(format!(
-            "{rate_per_s:.0} records/s are more than half of what this machine can collect and buffer ({limit_per_s:.0})"
+            "{rate_per_s:.0} records/s exceeds half of the rate that this machine can collect and buffer \
+             ({limit_per_s:.0})"
         ));
     }
     client_limited(&reasons)
@@ -108,7 +109,7 @@ mod tests {
         let outcome = HistorianOutcome { abandoned: 40, outages, ..HistorianOutcome::default() };
         let window = Window::new(Workload::Historian.main());
         let told = |marks: &[Mark]| closed_invalid_because(&outcome, marks, &window).unwrap();
-        assert!(told(&[]).starts_with("the database could not be written to the end: server killed"));
+        assert!(told(&[]).starts_with("prony could not write all records to the database: server killed"));
         let planned = Mark::planned(MarkKind::Outage, 2.5, None, "as the study asks");
         assert!(
             told(&[planned]).starts_with("no record was committed"),

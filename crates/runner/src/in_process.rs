@@ -111,7 +111,7 @@ impl InProcess {
     fn refuse(&mut self) {
         if !self.is_refused {
             self.notes.push(format!(
-                "What sessions of {} waited for is not known: this kernel does not tell in which system calls threads are.",
+                "Session waits of {} are unknown: this kernel does not report the system calls of threads.",
                 self.name
             ));
         }
@@ -244,6 +244,6 @@ mod tests {
         assert_eq!((sampler.sample(0.1), sampler.sample(1.2)), (None, None));
         let notes = sampler.notes();
         assert_eq!(notes.len(), 1);
-        assert!(notes[0].starts_with("What sessions of store (sqlite) waited for is not known"), "{notes:?}");
+        assert!(notes[0].starts_with("Session waits of store (sqlite) are unknown"), "{notes:?}");
     }
 }

@@ -92,10 +92,10 @@ fn placed(inspected: Inspected) -> (InspectedServer, BTreeMap<&'static str, Path
     if data.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         server.here = false;
         let because = format!(
-            "there is no {} on this machine: the server is in a container or elsewhere",
+            "{} does not exist on this machine. The server is in a container or on another machine",
             data.display()
         );
-        server.unread.push(Unread { what: "where its files lie".to_owned(), because, grant: None });
+        server.unread.push(Unread { what: "the location of its files".to_owned(), because, grant: None });
         return (server, places);
     }
     let binary_log =
@@ -107,7 +107,7 @@ fn placed(inspected: Inspected) -> (InspectedServer, BTreeMap<&'static str, Path
             None => places.insert(what, data.clone()),
             Some(Ok(directory)) => places.insert(what, directory),
             Some(Err(because)) => {
-                let what = format!("where its {what} lies");
+                let what = format!("the location of its {what}");
                 server.unread.push(Unread { what, because, grant: Some(SEE.to_owned()) });
                 None
             }
@@ -181,7 +181,7 @@ mod tests {
         assert!(server.unread[0].because.contains("in a container"), "{:?}", server.unread);
         let (server, _) = placed(inspected(directory.path(), &gone, ""));
         assert!(server.here);
-        assert!(server.unread[0].because.contains("cannot be seen"), "{:?}", server.unread);
+        assert!(server.unread[0].because.contains("cannot access"), "{:?}", server.unread);
         assert_eq!(server.unread[0].grant.as_deref(), Some(SEE));
     }
 }

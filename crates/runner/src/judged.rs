@@ -41,14 +41,14 @@ pub(crate) fn away<'a>(outages: impl Iterator<Item = &'a Outage>, marks: &[Mark]
         .end_s
         .map_or_else(|| "to the end".to_owned(), |end_s| format!("for {:.1} s", end_s - outage.start_s));
     let more =
-        if outages.len() == 1 { String::new() } else { format!(", and {} times more", outages.len() - 1) };
+        if outages.len() == 1 { String::new() } else { format!(", and {} more times", outages.len() - 1) };
     let (start_s, error) = (outage.start_s, &outage.error);
-    Some(format!("from {start_s:.1} s on a database was away {length}{more}: {error}"))
+    Some(format!("a database was unreachable {length}, starting at {start_s:.1} s{more}: {error}"))
 }
 
 /// Why a trial is invalid whose database somebody else may have changed.
-pub(crate) const LOCK_LOST: &str = "the lock on the database was lost, and somebody else took the database up, removed or \
-                                   replaced it meanwhile (a note says what was found)";
+pub(crate) const LOCK_LOST: &str = "the lock on the database was lost, and another program used, deleted \
+     or replaced the database (see the note)";
 
 /// Windows for tests of the rules.
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub enum LabFault {
         why: String,
     },
     /// The user ended it.
-    #[error("interrupted while the laboratory was made")]
+    #[error("interrupted while the lab was created")]
     Interrupted,
 }
 
@@ -208,7 +208,7 @@ fn prove(volume: &record::LabVolume) -> Result<Vec<LimitProof>, LabFault> {
     match proofs.iter().find(|proof| !proof.holds()) {
         None => Ok(proofs),
         Some(LimitProof { of, expected, achieved }) => Err(unproved(format!(
-            "its throttle of {expected} {of} does not hold here: {achieved:.1} were reached"
+            "its throttle of {expected} {of} has no effect here: the test reached {achieved:.1}"
         ))),
     }
 }

@@ -41,8 +41,8 @@ pub(crate) async fn look_beside(wanted: &WantedDatabase, claim: &Claim) -> Resul
     match store {
         None => looked.map(drop),
         Some(size) => Err(Error::NoDatabase(format!(
-            "{} holds an order store of {size}, and nothing else is put into it: give another place, drive the store with {}, or replace \
-             it with {}",
+            "{} contains order data of size {size} and cannot hold anything else. Use another database, \
+             run the store with {}, or replace it with {}",
             wanted.place(),
             Command::new("orders run"),
             Parameter::new("target.database.existing").of(Existing::Replace.name())
@@ -64,7 +64,7 @@ pub(crate) fn ready(
     let Asked { wanted, claim, runtime, stop, is_kept } = asked;
     let (own, loaded) = if wanted.existing == Existing::Use {
         let opening = orders::open_store(&wanted.url, &wanted.name, store(job), &claim.run);
-        let what = Preparation::waiting(format!("taking up {}", wanted.place()));
+        let what = Preparation::waiting(format!("preparing {}", wanted.place()));
         let opening = waiting::telling(tell, what, opening);
         let opened = runtime.block_on(waiting::unless_stopped_for_long(stop, opening));
         let (own, loaded) = opened.ok_or_else(|| RunError::Interrupted(String::new()))??;
@@ -94,7 +94,7 @@ fn size(wanted: &WantedDatabase, of_job: Option<StoreSize>) -> Result<StoreSize,
     let own: Option<StoreSize> = wanted.load.as_ref().and_then(|load| load.parse().ok());
     match (own, of_job) {
         (Some(own), Some(asked)) if own != asked => Err(RunError::Database(Error::NoDatabase(format!(
-            "{}: a store of {own} is to be loaded, and one of {asked} to be driven: leave out one of them",
+            "{}: the database gives size {own}, and the workload gives {asked}. Remove one of them",
             wanted.place()
         )))),
         (own, of_job) => Ok(own.or(of_job).unwrap_or(StoreSize::DEFAULT)),
@@ -162,13 +162,11 @@ fn invalid_because(
         reasons.push(LOCK_LOST.to_owned());
     }
     if outcome.targets.iter().any(|target| target.orders_found.is_none()) {
-        reasons.push(
-            "what is in the database could not be counted, so that it is not known whether orders were lost"
-                .to_owned(),
-        );
+        reasons
+            .push("the orders in the database could not be counted, so lost orders are unknown".to_owned());
     }
     if measured.operations().count == 0 {
-        reasons.push("no order was finished within the measured window; measure longer".to_owned());
+        reasons.push("no order completed in the measured window. Measure longer".to_owned());
     }
     // A closed loop promises no due times: its figure is a lower bound then, which the report says.
     let busy = measured.busiest_share().filter(|_| is_open).and_then(thread_busy);
@@ -251,12 +249,12 @@ mod tests {
         assert!(
             invalid_because(&outcome(vec![unknown]), &[], &measured(9, 0.1), true)
                 .unwrap()
-                .contains("not known")
+                .contains("unknown")
         );
         assert!(
             invalid_because(&outcome(vec![fine()]), &[], &measured(0, 0.1), true)
                 .unwrap()
-                .contains("measure longer")
+                .contains("Measure longer")
         );
     }
 
@@ -271,7 +269,7 @@ mod tests {
         let marks = [Mark::planned(MarkKind::Fault, 3.0, Some(4.0), "server killed")];
         assert_eq!(invalid_because(&away(3.2), &marks, &measured(9, 0.1), true), None);
         let told = invalid_because(&away(7.0), &marks, &measured(9, 0.1), true).unwrap();
-        assert!(told.starts_with("from 7.0 s on a database was away for 1.5 s"), "{told}");
+        assert!(told.starts_with("a database was unreachable for 1.5 s, starting at 7.0 s"), "{told}");
         assert!(invalid_because(&away(3.2), &[], &measured(9, 0.1), true).is_some());
     }
 

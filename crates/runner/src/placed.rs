@@ -8,7 +8,7 @@ use study::Target;
 use crate::environment;
 
 /// Why nothing is known of where a server's files lie.
-const NOT_TOLD: &str = "the server does not tell, or is on another machine";
+const NOT_TOLD: &str = "the server does not report it, or is on another machine";
 
 /// What a trial found of its target.
 pub(crate) fn placed(target: &Target, setup: &Setup) -> Vec<Placed> {

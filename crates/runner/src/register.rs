@@ -39,7 +39,7 @@ pub(crate) fn judged(mut outcome: Box<RegisterOutcome>, setup: Option<&Setup>, m
 /// What a register does not do: the trial failed. Lost writes that the study expects fail none.
 fn failed_because(outcome: &RegisterOutcome, expects_losses: bool) -> Option<String> {
     if let Some(why) = &outcome.unchecked {
-        return Some(format!("the history could not be checked: {why}"));
+        return Some(format!("the history cannot be checked: {why}"));
     }
     let is_wrong = |kind: AnomalyKind| !(expects_losses && kind.is_of_loss());
     let found = outcome.anomalies.iter().filter(|(kind, count)| **count > 0 && is_wrong(**kind));
@@ -55,7 +55,7 @@ fn failed_because(outcome: &RegisterOutcome, expects_losses: bool) -> Option<Str
 fn invalid_because(outcome: &RegisterOutcome, measured: &Window) -> Option<String> {
     let mut reasons: Vec<String> = clients_stopped(outcome.stopped.iter()).into_iter().collect();
     if measured.operations().count == 0 {
-        reasons.push("nothing was answered within the measured window; measure longer".to_owned());
+        reasons.push("no operation completed in the measured window. Measure longer".to_owned());
     }
     // A load that stood still itself would be told as an outage.
     let busy = measured.busiest_share().and_then(thread_busy);
@@ -100,6 +100,6 @@ mod tests {
         assert_eq!(invalid_because(&away, &measured), None);
         let stopped = RegisterOutcome { stopped: vec!["client 1: gone".to_owned()], ..away };
         let told = invalid_because(&stopped, &windows::measured(0, 500, Some(0))).unwrap();
-        assert!(told.contains("client 1: gone") && told.contains("measure longer"), "{told}");
+        assert!(told.contains("client 1: gone") && told.contains("Measure longer"), "{told}");
     }
 }

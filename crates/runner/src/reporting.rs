@@ -42,17 +42,17 @@ fn taken_up(job: &Job, own: &Own, asked: &Asked<'_>) -> Result<(), RunError> {
     }
     if found == Some(job.standing) {
         return Err(Error::NoDatabase(format!(
-            "{} holds the messages that are asked for and not the index messages_sent that prony made: make it again, or replace the \
-             database with {}",
+            "{} contains the right messages, but not prony's index messages_sent. Create the index again, \
+             or replace the database with {}",
             asked.wanted.place(),
             Parameter::new("target.database.existing").of(Existing::Replace.name())
         ))
         .into());
     }
-    let holds =
-        found.map_or_else(|| "no messages whose load came to its end".to_owned(), |found| found.to_string());
+    let holds = found.map_or_else(|| "no completely loaded messages".to_owned(), |found| found.to_string());
     Err(Error::NoDatabase(format!(
-        "{} holds {holds}, and {} are asked for: ask for those, give another place, or replace it with {}",
+        "{} contains {holds}, but the study needs {}. Change the study, use another database, or replace \
+         it with {}",
         asked.wanted.place(),
         job.standing,
         Parameter::new("target.database.existing").of(Existing::Replace.name())
@@ -73,9 +73,10 @@ fn load(job: &Job, own: &Own, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result<
             let at = match done < data.events() {
                 true => Preparation::new(what.clone(), done, data.events(), Unit::Rows),
                 // Behind the last row.
-                false => {
-                    Preparation::waiting(format!("making indexes and statistics in {}", asked.wanted.place()))
-                }
+                false => Preparation::waiting(format!(
+                    "creating indexes and statistics in {}",
+                    asked.wanted.place()
+                )),
             };
             tell(at);
             !asked.stop.load(Ordering::Relaxed)
@@ -120,7 +121,7 @@ fn failed_because(outcome: &ReportingOutcome, setup: Option<&Setup>) -> Option<S
         outcome
             .failure
             .as_ref()
-            .map(|failure| format!("report {} was not answered: {failure}", outcome.runs.len() + 1)),
+            .map(|failure| format!("report {} failed: {failure}", outcome.runs.len() + 1)),
     );
     reasons.extend(setup.and_then(Setup::reporting).and_then(|setup| {
         let wrong = |(_, run): &(usize, &record::ReportRun)| run.answer != setup.expected;
@@ -128,17 +129,17 @@ fn failed_because(outcome: &ReportingOutcome, setup: Option<&Setup>) -> Option<S
         let (rows, expected) = (run.answer.rows, setup.expected.rows);
         Some(match rows == expected {
             true => format!(
-                "report {} answered {rows} rows, as many as it has to, and other ones: what the database holds was changed, or it reads it \
-                 wrong",
+                "report {} returned {rows} rows as expected, but their content is wrong. The data was \
+                 changed, or the database reads it wrongly",
                 number + 1
             ),
-            false => format!("report {} answered {rows} rows, and has to answer {expected}", number + 1),
+            false => format!("report {} returned {rows} rows instead of {expected}", number + 1),
         })
     }));
     let lost = outcome.events_found.map_or(0, |found| outcome.events_committed.saturating_sub(found));
     reasons.extend((lost > 0).then(|| {
         format!(
-            "{lost} of {} events that were committed while reports ran are not there",
+            "{lost} of {} events that were committed during the reports are missing",
             outcome.events_committed
         )
     }));
@@ -226,12 +227,12 @@ mod tests {
             runs: vec![run(RIGHT), run(ReportAnswer { rows: 95, sum: 7 })],
             ..ReportingOutcome::default()
         };
-        assert_eq!(told(&fewer).unwrap(), "report 2 answered 95 rows, and has to answer 96");
+        assert_eq!(told(&fewer).unwrap(), "report 2 returned 95 rows instead of 96");
         let other = ReportingOutcome {
             runs: vec![run(ReportAnswer { sum: 8, ..RIGHT })],
             ..ReportingOutcome::default()
         };
-        assert!(told(&other).unwrap().contains("96 rows, as many as it has to, and other ones"));
+        assert!(told(&other).unwrap().contains("96 rows as expected, but their content is wrong"));
     }
 
     #[test]
@@ -244,7 +245,7 @@ mod tests {
             ..ReportingOutcome::default()
         };
         let told = told(&outcome).unwrap();
-        assert!(told.starts_with("report 2 was not answered: connection reset; 2 of 10 events"), "{told}");
+        assert!(told.starts_with("report 2 failed: connection reset; 2 of 10 events"), "{told}");
         let unknown = ReportingOutcome { events_found: None, failure: None, ..outcome };
         assert_eq!(failed_because(&unknown, None), None, "not counted is not lost");
     }

@@ -32,15 +32,12 @@ pub struct Resume {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// There is nothing left to do.
-    #[error(
-        "it came to its end: nothing is left to be measured. {} prints it",
-        record::Command::new("report")
-    )]
+    #[error("the study is complete. To print it, use {}", record::Command::new("report"))]
     Finished,
     /// The study file gives another plan than it was begun with.
     #[error(
-        "its study.toml gives other trials than those that were measured: if it was edited, take that back (only commands and \
-         rests may change); if not, it was made by prony {version}, which can resume it"
+        "study.toml no longer matches the recorded trials. If you edited it, undo the edit (only commands \
+         and rests may change). Otherwise resume with prony {version}, which created it"
     )]
     OtherPlan {
         /// Version that made it.
@@ -48,8 +45,7 @@ pub enum ResumeError {
     },
     /// What it loads is another target than what was measured before.
     #[error(
-        "its study.toml names another target than the one that was measured, and figures of both would be mixed: {}; take that \
-         back, or begin a new study", differs.join("; ")
+        "study.toml gives another target than the recorded trials: {}. Undo that, or start a new study", differs.join("; ")
     )]
     OtherTarget {
         /// What differs, a sentence each.
@@ -212,7 +208,7 @@ fn other_loaded(then: &[String], now: &Trial) -> Option<String> {
         }
     };
     let differs = !then.is_empty() && then != now;
-    differs.then(|| format!("the target was {} and is {}", then.join(" and "), now.join(" and ")))
+    differs.then(|| format!("the target was {} and is now {}", then.join(" and "), now.join(" and ")))
 }
 
 fn between(then: &Value, now: &Value) -> Vec<String> {
@@ -221,8 +217,9 @@ fn between(then: &Value, now: &Value) -> Vec<String> {
     let matters =
         |path: &&String| path.rsplit('.').next() != Some("keep") && then.get(*path) != now.get(*path);
     let told = |value: Option<&String>| value.map_or("not set", String::as_str).to_owned();
-    let sentence =
-        |path: &String| format!("target.{path} was {} and is {}", told(then.get(path)), told(now.get(path)));
+    let sentence = |path: &String| {
+        format!("target.{path} was {} and is now {}", told(then.get(path)), told(now.get(path)))
+    };
     paths.into_iter().filter(matters).map(sentence).collect()
 }
 

@@ -259,7 +259,7 @@ fn a_study_that_cannot_be_judged_stands_as_far_as_it_came() {
     };
     let (plan, stop) = (Plan::of(&study).unwrap(), AtomicBool::new(false));
     let ended = run(&study, &plan, None, &context, &stop, &mut no_look, &mut |_| Ok(())).unwrap();
-    let reason = "cannot tell whether the study is settled: nobody judges it";
+    let reason = "cannot check whether all comparisons are decided: no evaluation is set up";
     assert_eq!((ended.state, ended.reason.as_deref()), (State::Failed, Some(reason)));
 }
 
@@ -407,13 +407,13 @@ fn another_target_than_the_one_that_was_measured_is_refused() {
     };
     let url = edited(HISTORIAN, "append=50ms", "append=90ms");
     assert!(
-        url.contains(": target.database.1.at was fake:?append=50ms and is fake:?append=90ms; take"),
+        url.contains(": target.database.1.at was fake:?append=50ms and is now fake:?append=90ms. Undo"),
         "{url}"
     );
     let name = edited(SEARCHES, "[target]", "[target]\n    database = \"other\"");
-    assert!(name.contains(": target.database.1.name was not set and is other; take"), "{name}");
+    assert!(name.contains(": target.database.1.name was not set and is now other. Undo"), "{name}");
     let path = edited(PLAIN, "/nowhere", "/elsewhere");
-    assert!(path.contains(": target.paths.1 was /nowhere and is /elsewhere; take"), "{path}");
+    assert!(path.contains(": target.paths.1 was /nowhere and is now /elsewhere. Undo"), "{path}");
     let kept = Study::from_toml(&HISTORIAN.replace("[target]", "[target]\n    keep = true")).unwrap();
     assert_eq!(Resume::of(&Plan::of(&kept).unwrap(), measured(HISTORIAN)).map(|_| ()), Ok(()));
 }
@@ -430,7 +430,10 @@ fn another_target_than_a_setup_of_format_1_tells_is_refused() {
     };
     assert_eq!(resumed(HISTORIAN), Ok(()));
     let other = resumed(&HISTORIAN.replace("append=50ms", "append=90ms")).unwrap_err();
-    assert!(other.contains(": the target was fake:?append=50ms and is fake:?append=90ms; take"), "{other}");
+    assert!(
+        other.contains(": the target was fake:?append=50ms and is now fake:?append=90ms. Undo"),
+        "{other}"
+    );
 }
 
 #[test]
@@ -441,11 +444,11 @@ fn what_was_loaded_is_compared_by_paths_and_addresses() {
     assert_eq!(other_loaded(&then("/nowhere"), &disk), None);
     assert_eq!(other_loaded(&[], &disk), None, "nothing outside the process was loaded");
     let told = other_loaded(&then("/data, /more"), &disk);
-    assert_eq!(told.as_deref(), Some("the target was /data, /more and is /nowhere"));
+    assert_eq!(told.as_deref(), Some("the target was /data, /more and is now /nowhere"));
     let server = first(&HISTORIAN.replace("fake:?append=50ms", "postgres://u:secret@h/postgres"));
     assert_eq!(other_loaded(&then("postgres://u@h/prony_historian"), &server), None);
     let told = other_loaded(&then("postgres://u@h/plant"), &server).unwrap();
-    assert_eq!(told, "the target was postgres://u@h/plant and is postgres://u@h/prony_historian");
+    assert_eq!(told, "the target was postgres://u@h/plant and is now postgres://u@h/prony_historian");
 }
 
 /// Format 1 knew one volume, so that a log on another device was taken for a change of the machine.
@@ -486,7 +489,7 @@ fn a_log_that_format_1_did_not_record_is_no_other_device() {
 #[test]
 fn a_servers_limit_is_part_of_the_target() {
     let of = |memory: &str| serde_json::json!({"server": {"pg": {"memory": memory, "keep": memory}}});
-    let told = ["target.server.pg.memory was 8GiB and is 4GiB"];
+    let told = ["target.server.pg.memory was 8GiB and is now 4GiB"];
     assert_eq!(between(&of("8GiB"), &of("4GiB")), told);
 }
 

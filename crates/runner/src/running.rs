@@ -40,7 +40,7 @@ impl Bringing<'_, '_, '_> {
             ran.push(restart);
             let begin = Instant::now();
             command::run(restart, When::Before, &self.trial.planned, self.stop, self.tell)?;
-            self.took(&format!("the server was started again ({restart})"), begin);
+            self.took(&format!("the server was restarted ({restart})"), begin);
         }
         Ok(())
     }
@@ -59,15 +59,15 @@ impl Bringing<'_, '_, '_> {
             self.work(&format!("restoring {}", wanted.name), held.own.restore(saved))?;
             let from = saved.stays().map_or_else(
                 || "its snapshot".to_owned(),
-                |path| format!("its backup {path}, which stays on the server's machine"),
+                |path| format!("its backup {path}, which is kept on the server's machine"),
             );
             self.took(&format!("{} was restored from {from}", wanted.name), begin);
         }
         self.work(&format!("setting {}", wanted.name), held.own.set(&wanted.layout))?;
         if *cold {
             let begin = Instant::now();
-            self.work("having the server forget its buffers", held.own.cool())?;
-            self.took("the server's buffers were emptied, those of its other databases too", begin);
+            self.work("emptying the server's buffers", held.own.cool())?;
+            self.took("the server's buffers were emptied, also those of its other databases", begin);
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ impl Bringing<'_, '_, '_> {
                 return;
             }
             (self.tell)(Preparation::waiting(format!(
-                "leaving the server alone for {} s more",
+                "letting the server rest for {} s more",
                 left.as_secs() + 1
             )));
             std::thread::sleep(left.min(LOOK_EVERY));
@@ -111,7 +111,7 @@ impl Bringing<'_, '_, '_> {
     }
 
     fn took(&mut self, what: &str, begin: Instant) {
-        self.done.push(format!("{what}; that took {:.1} s", begin.elapsed().as_secs_f64()));
+        self.done.push(format!("{what} (took {:.1} s)", begin.elapsed().as_secs_f64()));
     }
 }
 
@@ -138,7 +138,7 @@ impl Kept {
         if self.saved.as_ref().is_some_and(|saved| saved.stays().is_some()) {
             return Ok(());
         }
-        let what = Preparation::waiting(format!("keeping what is in {}", own.name()));
+        let what = Preparation::waiting(format!("saving the content of {}", own.name()));
         let saving = telling(tell, what, own.save(self.saving));
         let saved = runtime.block_on(waiting::unless_stopped_for_long(stop, saving));
         self.saved = Some(saved.ok_or_else(|| RunError::Interrupted(String::new()))??);

@@ -39,7 +39,8 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
     let is_theirs = asked.wanted.existing == Existing::AsItIs;
     if is_theirs && init.is_some() {
         return Err(Error::NoDatabase(format!(
-            "{} is used as it is: {} is for a database that is made for the run; make the tables by yourself, and leave it out",
+            "{} is used as it is, and {} needs a database that prony creates. Create the tables yourself, \
+             and remove it",
             asked.wanted.place(),
             Parameter::new("workload.script.init")
         ))
@@ -51,7 +52,7 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
     }
     if let Some(program) = init {
         let lease = own.lease();
-        let making = Preparation::waiting(format!("making tables and rows in {}", asked.wanted.place()));
+        let making = Preparation::waiting(format!("creating tables and rows in {}", asked.wanted.place()));
         let making = waiting::telling(tell, making, script::make_tables(&lease, program));
         let made = asked.runtime.block_on(waiting::unless_stopped_for_long(asked.stop, making));
         made.ok_or_else(interrupted)??;
@@ -111,19 +112,20 @@ async fn is_to_make_tables(
         Tables::Of(there) => match job.scale.filter(|scale| *scale != there) {
             None => Ok(false),
             Some(scale) => Err(Error::NoDatabase(format!(
-                "pgbench's tables in {place} are of scale {there}, and {} is asked for: leave it out, or drop them",
+                "pgbench's tables in {place} have scale {there}, not {}. Remove it, or drop the tables",
                 Parameter::new("workload.script.scale").of(scale)
             ))),
         },
         Tables::None if is_theirs && !job.initialise => Err(Error::NoDatabase(format!(
-            "pgbench's tables are not in {place}, which is used as it is: give {} to have them made there, where they stay",
+            "pgbench's tables are missing in {place}, which is used as it is. To create them there for \
+             good, give {}",
             Parameter::new("workload.script.initialise").of("true")
         ))),
         Tables::None => match builtin::system_schema(session).await? {
             None => Ok(true),
             Some(name) => Err(Error::NoDatabase(format!(
-                "`{name}` is a schema of the server itself, and no tables are made there: name a database of yours at the end \
-                 of the address"
+                "`{name}` is a system schema, in which prony creates no tables. Give a database of yours \
+                 at the end of the address"
             ))),
         },
     }
@@ -165,7 +167,7 @@ fn failed_because(outcome: &ScriptOutcome) -> Option<String> {
     }
     let first = outcome.first_unmet.as_ref().filter(|_| outcome.unmet > 0)?;
     let times = if outcome.unmet == 1 { "once".to_owned() } else { format!("{} times", outcome.unmet) };
-    Some(format!("what a script expects was not found {times}; first {first}"))
+    Some(format!("results differed from a script's expectation {times}. First: {first}"))
 }
 
 /// Why a trial's figures do not mean what they should, if so.
@@ -179,15 +181,14 @@ fn invalid_because(
     reasons.extend(away(outcome.outages.iter(), marks));
     // Of clients that stopped none can come.
     if measured.operations().count == 0 && outcome.stopped.is_empty() {
-        let why =
-            outcome.first_failure.as_ref().map(|failure| format!(" (the first that failed: {failure})"));
+        let why = outcome.first_failure.as_ref().map(|failure| format!(" (first failure: {failure})"));
         let remedy = match &outcome.replay {
-            None => "measure longer",
+            None => "Measure longer",
             // Its log says when they begin.
-            Some(_) => "replay a longer part of the log, or without a warm-up",
+            Some(_) => "Replay a longer part of the log, or remove the warm-up",
         };
         reasons.push(format!(
-            "no transaction was finished within the measured window{}; {remedy}",
+            "no transaction completed in the measured window{}. {remedy}",
             why.unwrap_or_default()
         ));
     }
@@ -217,17 +218,15 @@ mod tests {
             ..ScriptOutcome::default()
         };
         let told = failed_because(&outcome).unwrap();
-        assert!(told.contains("3 times; first a.sql:2: rows = 1"), "{told}");
+        assert!(told.contains("3 times. First: a.sql:2: rows = 1"), "{told}");
         assert_eq!(failed_because(&ScriptOutcome::default()), None);
     }
 
     #[test]
     fn balances_that_do_not_agree_fail_the_trial() {
-        let outcome = ScriptOutcome {
-            disagreement: Some("balances do not agree".to_owned()),
-            ..ScriptOutcome::default()
-        };
-        assert_eq!(failed_because(&outcome).unwrap(), "balances do not agree");
+        let outcome =
+            ScriptOutcome { disagreement: Some("balances differ".to_owned()), ..ScriptOutcome::default() };
+        assert_eq!(failed_because(&outcome).unwrap(), "balances differ");
     }
 
     #[test]
@@ -244,13 +243,13 @@ mod tests {
         }
         // They were told to measure longer.
         let told = invalid_because(&away, &[], &windows::measured(0, 500, None), false).unwrap();
-        assert!(!told.contains("measure longer"), "{told}");
+        assert!(!told.contains("Measure longer"), "{told}");
         let failed = ScriptOutcome { first_failure: Some("deadlock".to_owned()), ..ScriptOutcome::default() };
         let told = invalid_because(&failed, &[], &windows::measured(0, 500, None), false).unwrap();
-        assert!(told.contains("measure longer") && told.contains("deadlock"), "{told}");
+        assert!(told.contains("Measure longer") && told.contains("deadlock"), "{told}");
         let replayed = ScriptOutcome { replay: Some(record::ReplayOutcome::default()), ..failed };
         let told = invalid_because(&replayed, &[], &windows::measured(0, 500, None), true).unwrap();
-        assert!(told.contains("part of the log") && !told.contains("measure longer"), "{told}");
+        assert!(told.contains("part of the log") && !told.contains("Measure longer"), "{told}");
         assert_eq!(invalid_because(&ScriptOutcome::default(), &[], &measured(), false), None);
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Lies {
 
 /// Asks a database where it lies.
 pub(crate) async fn lies(own: &Own, stop: &AtomicBool) -> Lies {
-    let untold = || "the server does not tell where its data lies".to_owned();
+    let untold = || "the server does not report the location of its data".to_owned();
     let url = own.url();
     match url.engine() {
         Engine::Sqlite | Engine::DuckDb => {
@@ -66,7 +66,7 @@ async fn told(own: &Own) -> Option<Lies> {
         // ClickHouse tells none; SQL Server tells a number that on Linux is none of the kernel's.
         Engine::Sqlite | Engine::SqlServer | Engine::ClickHouse | Engine::DuckDb | Engine::Fake => None,
     };
-    let process = process.ok_or_else(|| "the server does not tell its process".to_owned());
+    let process = process.ok_or_else(|| "the server does not report its process".to_owned());
     let log = server.log_directory.and_then(|log| apart(&data, Path::new(&log)));
     Some(Lies { data: Ok(data), log, process: Some(process) })
 }
@@ -81,7 +81,7 @@ async fn pid_file(session: &mut Session) -> Option<String> {
 /// Where the log really lies, if not below the data; or why that cannot be seen.
 pub(crate) fn apart(data: &Path, log: &Path) -> Option<Result<PathBuf, String>> {
     let seen = |path: &Path| {
-        fs::canonicalize(path).map_err(|error| format!("{} cannot be seen: {error}", path.display()))
+        fs::canonicalize(path).map_err(|error| format!("cannot access {}: {error}", path.display()))
     };
     match (seen(data), seen(log)) {
         (Ok(data), Ok(log)) => (!log.starts_with(data)).then_some(Ok(log)),
@@ -94,11 +94,11 @@ fn processes(proc: &Path, file: &Path) -> Result<ServerProcesses, String> {
     let told = file.display();
     let text = fs::read_to_string(file).map_err(|error| format!("cannot read {told}: {error}"))?;
     let pid = text.lines().next().and_then(|line| line.trim().parse().ok());
-    let pid: u32 = pid.ok_or_else(|| format!("{told} names no process"))?;
+    let pid: u32 = pid.ok_or_else(|| format!("{told} contains no process"))?;
     let name = fs::read_to_string(proc.join(format!("{pid}/comm")))
-        .map_err(|_| format!("there is no process {pid} here, which {told} names"))?;
+        .map_err(|_| format!("process {pid} from {told} does not exist here"))?;
     if !NAMES.iter().any(|known| name.trim().starts_with(known)) {
-        return Err(format!("process {pid}, which {told} names, is {} here and no server", name.trim()));
+        return Err(format!("process {pid} from {told} is {} here, not a server", name.trim()));
     }
     Ok(ServerProcesses { pid, told_by: told.to_string() })
 }
@@ -331,9 +331,9 @@ mod tests {
         let proc = Proc(tempfile::tempdir().unwrap());
         proc.process(70, "bash", "", [0; 4], [0; 2]);
         let why = |file: &Path| processes(proc.0.path(), file).unwrap_err();
-        assert!(why(&proc.file("70\n")).ends_with("is bash here and no server"));
-        assert!(why(&proc.file("71\n")).starts_with("there is no process 71 here"));
-        assert!(why(&proc.file("\n")).ends_with("names no process"));
+        assert!(why(&proc.file("70\n")).ends_with("is bash here, not a server"));
+        assert!(why(&proc.file("71\n")).contains("process 71 from "));
+        assert!(why(&proc.file("\n")).ends_with("contains no process"));
         assert!(why(Path::new("/nowhere/x.pid")).starts_with("cannot read /nowhere/x.pid"));
     }
 
@@ -349,6 +349,9 @@ mod tests {
         fs::remove_file(data.join("pg_wal")).unwrap();
         std::os::unix::fs::symlink(data.join("pg_wal"), data.join("pg_wal")).unwrap();
         let hidden = apart(&data, &data.join("pg_wal")).unwrap().unwrap_err();
-        assert!(hidden.contains("pg_wal cannot be seen: "), "it may lie anywhere: {hidden}");
+        assert!(
+            hidden.starts_with("cannot access ") && hidden.contains("pg_wal: "),
+            "it may lie anywhere: {hidden}"
+        );
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn ready(asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result<Own, RunEr
         let set = runtime.block_on(waiting::unless_stopped(stop, setting));
         let set = set.ok_or_else(|| RunError::Interrupted(String::new()))??;
         tell(Preparation::waiting(format!(
-            "a prony that was killed had set something of the server's: {set}"
+            "restored server settings that a killed prony had changed: {set}"
         )));
     }
     Ok(own)
@@ -45,7 +45,7 @@ pub(crate) fn run(
     let started = targets.started();
     let program = started.program().to_owned();
     let mut ask = |what| {
-        let Some(server) = &server else { return Err("it is not prony's".to_owned()) };
+        let Some(server) = &server else { return Err("prony did not start it".to_owned()) };
         let done = match what {
             Break::Kill => started.kill(server),
             Break::StartAgain => started.start_again(server),
@@ -55,10 +55,10 @@ pub(crate) fn run(
     let kill = match &server {
         Some(_) => Kill::Server(&mut ask),
         None if program.as_os_str().is_empty() => {
-            Kill::Nobody("this program cannot find its own file without /proc")
+            Kill::Nobody("prony cannot find its own program file without /proc")
         }
         None if own.url().engine().is_file() => Kill::Program(program),
-        None => Kill::Nobody("the server is not prony's to kill"),
+        None => Kill::Nobody("prony did not start the server, so it does not kill it"),
     };
     tables::run(job, &own.lease(), &own.clone().into(), kill, stop, on_progress)
 }
@@ -75,9 +75,10 @@ pub(crate) fn judged(mut outcome: Box<TablesOutcome>, marks: &[Mark], measured: 
 
 /// What was found wrong with the table: the trial failed.
 fn failed_because(outcome: &TablesOutcome) -> Option<String> {
-    let wrong = outcome.wrong.as_ref().map(|wrong| {
-        format!("the table does not hold what was put into it, or does not answer with it: {wrong}")
-    });
+    let wrong = outcome
+        .wrong
+        .as_ref()
+        .map(|wrong| format!("the table does not contain the inserted data, or returns other data: {wrong}"));
     let broken = outcome.crash().and_then(Crash::broken);
     let told: Vec<String> = wrong.into_iter().chain(broken).collect();
     (!told.is_empty()).then(|| told.join("; "))
@@ -88,7 +89,7 @@ fn invalid_because(outcome: &TablesOutcome, marks: &[Mark], measured: &Window) -
     let mut reasons: Vec<String> = clients_stopped(outcome.stopped.iter()).into_iter().collect();
     reasons.extend(away(outcome.outages.iter(), marks));
     if measured.operations().count == 0 {
-        reasons.push("no row was updated by its key within the measured window; measure longer".to_owned());
+        reasons.push("no row was updated by its key in the measured window. Measure longer".to_owned());
     }
     let client: Vec<String> = stood_still(measured).into_iter().map(|sign| sign.to_string()).collect();
     reasons.extend(client_limited(&client));
@@ -140,6 +141,6 @@ mod tests {
         let stopped = vec!["client 2: gone".to_owned()];
         let outcome = TablesOutcome { stopped, ..TablesOutcome::default() };
         let told = invalid_because(&outcome, &[], &windows::measured(0, 500, None)).unwrap();
-        assert!(told.contains("client 2: gone") && told.contains("measure longer"), "{told}");
+        assert!(told.contains("client 2: gone") && told.contains("Measure longer"), "{told}");
     }
 }

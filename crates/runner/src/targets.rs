@@ -645,7 +645,7 @@ impl Asked<'_> {
         let WantedDatabase { url, name, .. } = self.wanted;
         let made = self.runtime.block_on(waiting::make(self.making(), self.stop, tell));
         let made = made.ok_or_else(|| {
-            RunError::Interrupted(format!(": {url} did not answer, and may yet make `{name}`"))
+            RunError::Interrupted(format!(": {url} did not answer and may still create `{name}`"))
         })?;
         Ok(made?)
     }

@@ -299,7 +299,10 @@ mod tests {
         let remedy = ". Use <disks> x <kind> [raid0|raid1|raid10|raid5|raid6], for example \"100 x sas10k raid10\". \
                       Kinds: sata5400, sata7200, sas7200 (or nl-sas), sas10k, sas15k, ssd-sata, nvme";
         for (text, wrong) in cases {
-            assert_eq!(text.parse::<Array>().unwrap_err().to_string(), format!("invalid disk array {wrong}{remedy}"));
+            assert_eq!(
+                text.parse::<Array>().unwrap_err().to_string(),
+                format!("invalid disk array {wrong}{remedy}")
+            );
         }
     }
 

@@ -157,7 +157,10 @@ mod tests {
     #[test]
     fn what_is_too_small_to_matter_is_no_jump() {
         let refused = found(&MEMORY, |gb| if gb < 28.0 { 100.0 } else { 99.0 }, 0.0, 1).unwrap_err();
-        assert_eq!(refused.to_string(), "no jump: the change of -1.0% is too small, or another one is larger");
+        assert_eq!(
+            refused.to_string(),
+            "no jump: the change of -1.0% is too small, or another one is larger"
+        );
     }
 
     proptest! {

@@ -129,10 +129,7 @@ fn a_jump_is_no_knee() {
 fn a_bend_that_is_hardly_one_is_called_slight() {
     let curve = |level: f64| level.min(16.0).powf(-0.03) * (level / 16.0).max(1.0).powf(-0.004);
     let refused = found(&measured(&SWEEP, 7, curve, 0.0, 1)).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "no knee: the bend is too slight, from -2.1% to -0.3% per doubling"
-    );
+    assert_eq!(refused.to_string(), "no knee: the bend is too slight, from -2.1% to -0.3% per doubling");
 }
 
 #[test]

@@ -69,9 +69,7 @@ pub enum ClientLimit {
         allowed_us: f64,
     },
     /// A historian's events were offered too late.
-    #[error(
-        "1% of records were offered more than {lag_p99_ms:.0} ms late (limit {EVENT_LAG_MS_MAX} ms)"
-    )]
+    #[error("1% of records were offered more than {lag_p99_ms:.0} ms late (limit {EVENT_LAG_MS_MAX} ms)")]
     EventsLate {
         /// 99th percentile of offering − due time, in milliseconds.
         lag_p99_ms: f64,
@@ -207,10 +205,7 @@ mod tests {
         let times = [9_999.0, 20_040.0, 4_752_146.0].map(time);
         assert_eq!(times, ["9999 µs", "20.0 ms", "4.75 s"]);
         check(thread_busy(0.93), Some("the busiest load thread used 93% of a CPU (limit 80%)"));
-        check(
-            events_late(230.0),
-            Some("1% of records were offered more than 230 ms late (limit 100 ms)"),
-        );
+        check(events_late(230.0), Some("1% of records were offered more than 230 ms late (limit 100 ms)"));
         check(
             paused(stood(3_000.0, 3_050.0, 20.0)),
             Some(

@@ -73,9 +73,7 @@ pub enum NoScalability {
         share: f64,
     },
     /// The levels leave a parameter without an upper end.
-    #[error(
-        "no scalability: these levels do not show the throughput at N = 1. Measure levels closer to 1"
-    )]
+    #[error("no scalability: these levels do not show the throughput at N = 1. Measure levels closer to 1")]
     Unbounded,
 }
 

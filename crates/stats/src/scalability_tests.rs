@@ -176,7 +176,8 @@ fn each_reason_is_a_sentence() {
     let sentence = "no scalability: a throughput of 7 at N = 0.5 cannot be used";
     check(&[&SPEC_SDM91[..], &[(0.5, 7.0)]].concat(), sentence);
     let flat: Vec<(f64, f64)> = (4..12).map(f64::from).map(|n| (n, 100.0 * n / (n - 1.0))).collect();
-    let sentence = "no scalability: these levels do not show the throughput at N = 1. Measure levels closer to 1";
+    let sentence =
+        "no scalability: these levels do not show the throughput at N = 1. Measure levels closer to 1";
     check(&flat, sentence);
 }
 

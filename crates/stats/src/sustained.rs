@@ -305,10 +305,7 @@ fn rows(expected: u64, found: Option<u64>) -> String {
     let expected_rows = grouped(expected as f64);
     match found {
         Some(found) if found > expected => {
-            format!(
-                "the database has {} rows, but acknowledged only {expected_rows}",
-                grouped(found as f64)
-            )
+            format!("the database has {} rows, but acknowledged only {expected_rows}", grouped(found as f64))
         }
         Some(found) => {
             format!("the database has only {} of {expected_rows} acknowledged rows", grouped(found as f64))

@@ -74,9 +74,7 @@ fn pending_records_must_come_down_in_four_of_five_cycles() {
     low_until(40.0).check(&["the backlog fell to nearly zero in only 4 of 6 cycles of 10 s"]);
     let in_fives = |step: &mut Step| step.cycle_s = 12.0;
     low_until(48.0).with(in_fives).check(&[]);
-    low_until(36.0)
-        .with(in_fives)
-        .check(&["the backlog fell to nearly zero in only 3 of 5 cycles of 12 s"]);
+    low_until(36.0).with(in_fives).check(&["the backlog fell to nearly zero in only 3 of 5 cycles of 12 s"]);
     // One low second is enough for a cycle.
     Made::new(|_| 900.0, |second| if second % 10.0 == 3.0 { 0.0 } else { 700.0 }).check(&[]);
 }

@@ -29,7 +29,7 @@ pub(crate) fn too_many(study: &Study) -> Vec<StudyError> {
     ];
     let many = listed.into_iter().filter(|&(.., number, most)| number > most);
     many.map(|(place, what, number, most)| {
-        mistake(place, format!("{number} {what} are more than {most}: give fewer, or several studies"))
+        mistake(place, format!("{number} {what} exceed the limit of {most}. Give fewer, or split the study"))
     })
     .collect()
 }
@@ -49,7 +49,7 @@ pub(crate) fn names(study: &Study) -> Vec<StudyError> {
 fn too_long(name: &str) -> Option<String> {
     let begin: String = name.chars().take(20).collect();
     let problem =
-        format!("`{begin}…` has {} bytes, more than {NAME_BYTES_MAX}: give a shorter one", name.len());
+        format!("`{begin}…` has {} bytes, more than {NAME_BYTES_MAX}. Give a shorter one", name.len());
     (name.len() > NAME_BYTES_MAX).then_some(problem)
 }
 
@@ -58,7 +58,8 @@ pub(crate) fn too_many_databases(target: &Target) -> Option<StudyError> {
     let count = |database: &Database| u64::from(database.count.unwrap_or(1));
     let databases = target.database.iter().map(count).fold(0, u64::saturating_add);
     let problem = format!(
-        "{databases} databases of a target are more than {DATABASES_MAX}: give fewer, or several studies"
+        "{databases} databases of one target exceed the limit of {DATABASES_MAX}. Give fewer, or split the \
+         study"
     );
     (databases > DATABASES_MAX).then(|| mistake("target.database", problem))
 }
@@ -72,7 +73,8 @@ pub(crate) fn passwords(study: &Study) -> Vec<StudyError> {
     for (key, value) in stored.iter().filter(|(key, _)| *key != "axis") {
         places_of_passwords(value, &without_password(key), &mut places);
     }
-    let problem = "holds an address with a password, and is stored and shown: give the password in PGPASSWORD or MYSQL_PWD";
+    let problem = "contains an address with a password, but is stored and shown. Give the password in \
+         PGPASSWORD or MYSQL_PWD";
     places.into_iter().map(|place| mistake(place, problem)).collect()
 }
 

@@ -27,14 +27,14 @@ const BLOCKS_MAX: u32 = 1000;
 pub(crate) fn design(study: &Study) -> Vec<StudyError> {
     let mut errors = Vec::new();
     if !(1..=BLOCKS_MAX).contains(&study.blocks) {
-        errors.push(mistake("blocks", format!("cannot be {}: give 1 to {BLOCKS_MAX}", study.blocks)));
+        errors.push(mistake("blocks", format!("invalid value {}: must be 1 to {BLOCKS_MAX}", study.blocks)));
     }
     for (number, axis) in study.axis.iter().enumerate() {
         errors.extend(check_axis(axis, &levels_anywhere(study, axis)));
         if study.axis[..number].iter().any(|other| other.name() == axis.name()) {
             errors.push(mistake(
                 Place::Axis(axis.key.clone()),
-                format!("is the second axis called {}: give each one once", axis.name()),
+                format!("second axis named {}. Give each axis once", axis.name()),
             ));
         }
     }
@@ -65,7 +65,7 @@ fn repeated<T: Eq + Hash>(items: impl Iterator<Item = T>) -> Option<usize> {
 fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     let mut errors = Vec::new();
     if axis.levels.is_empty() {
-        errors.push(mistake(Place::Axis(axis.key.clone()), "an axis has no levels; give at least one"));
+        errors.push(mistake(Place::Axis(axis.key.clone()), "the axis has no levels. Give at least one"));
     }
     let text = |level: &Value| {
         text_of(level).parse::<f64>().map_or_else(|_| text_of(level), |number| number.to_string())
@@ -73,7 +73,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     if let Some(position) = repeated(axis.levels.iter().map(text)) {
         errors.push(mistake(
             Place::Axis(axis.key.clone()),
-            format!("has the level {} twice", text_of(&axis.levels[position])),
+            format!("the level {} is given twice", text_of(&axis.levels[position])),
         ));
     }
     if !axis.names.is_empty() && axis.names.len() != axis.levels.len() {
@@ -81,7 +81,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         errors.push(mistake(
             Place::Axis(axis.key.clone()),
             format!(
-                "has {names} {} for {levels} {}: give each level one",
+                "{names} {} for {levels} {}. Give one name for each level",
                 if names == 1 { "name" } else { "names" },
                 if levels == 1 { "level" } else { "levels" }
             ),
@@ -90,7 +90,7 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
     if let Some(position) = repeated(axis.names.iter()) {
         errors.push(mistake(
             Place::Axis(axis.key.clone()),
-            format!("has the name {} twice", axis.names[position]),
+            format!("the name {} is given twice", axis.names[position]),
         ));
     }
     if let Some(reference) =
@@ -99,14 +99,15 @@ fn check_axis(axis: &Axis, levels: &[String]) -> Vec<StudyError> {
         let all = levels.join(", ");
         errors.push(mistake(
             Place::Axis(axis.key.clone()),
-            format!("its reference {reference} is no level of it; levels are {all}"),
+            format!("the reference {reference} is not one of its levels: {all}"),
         ));
     }
     errors.extend(check_levels(axis));
     if axis.levels.iter().any(has_password) || axis.names.iter().any(|name| holds_password(name)) {
         errors.push(mistake(
             Place::Axis(axis.key.clone()),
-            "levels are stored and shown, so that no address may hold a password: give it in PGPASSWORD or MYSQL_PWD",
+            "levels are stored and shown, so an address must not contain a password. Give it in PGPASSWORD \
+             or MYSQL_PWD",
         ));
     }
     errors
@@ -128,7 +129,7 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
             Some(Unfit::Value(problem)) if !axis.levels.is_empty() => {
                 errors.push(mistake(
                     Place::Axis(axis.key.clone()),
-                    format!("its level {}: {problem}", text_of(level)),
+                    format!("level {}: {problem}", text_of(level)),
                 ));
             }
             Some(Unfit::Value(_)) | None => {}
@@ -139,7 +140,7 @@ fn check_levels(axis: &Axis) -> Vec<StudyError> {
 
 fn no_parameter() -> String {
     let workloads: Vec<String> = NAMES.iter().map(|name| format!("workload.{name}.")).collect();
-    format!("is no parameter that can be varied: keys begin with {} or {TARGET}", workloads.join(", "))
+    format!("not a parameter that can be varied. Keys start with {} or {TARGET}", workloads.join(", "))
 }
 
 /// Levels of one configuration's own.
@@ -147,8 +148,8 @@ fn check_own_axis(study: &Study, own: &Axis) -> Vec<StudyError> {
     let whole = study.axis.iter().find(|axis| axis.key == own.key).unwrap_or(own);
     let mut errors = check_axis(own, &levels_anywhere(study, whole));
     if own.reference.is_some() {
-        let problem = "is no place for a reference: it stands beside the levels of the study's own axis, and where a \
-                       configuration has none of its level, its first level is the reference";
+        let problem = "`reference` is not allowed here. Set it next to `levels` in [[axis]]. A \
+             configuration without that level uses its first level as the reference";
         errors.push(mistake(Place::Axis(own.key.clone()), problem));
     }
     errors
@@ -170,18 +171,18 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
     for configuration in &study.configuration {
         let name = &configuration.name;
         if name.trim().is_empty() {
-            errors.push(mistake("configuration.name", "is empty: give each configuration a name"));
+            errors.push(mistake("configuration.name", "empty. Give each configuration a name"));
         } else if !names.insert(name) {
             errors.push(mistake(
                 Place::Configuration(name.clone()),
-                "is the name of two configurations: give each one of its own",
+                "two configurations have this name. Give each its own name",
             ));
         }
         for own in &configuration.axis {
             errors.extend(check_own_axis(study, own));
             if !study.axis.iter().any(|axis| axis.key == own.key) {
                 let problem = format!(
-                    "has levels of {}, which is no axis of the study: give it as [[axis]] too",
+                    "it has levels of {}, which is not an axis of the study. Add it as [[axis]]",
                     own.key
                 );
                 errors.push(mistake(Place::Configuration(name.clone()), problem));
@@ -193,10 +194,10 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
     {
         let names: Vec<&str> = study.configuration.iter().map(|configuration| &*configuration.name).collect();
         let problem = if names.is_empty() {
-            "names a configuration, and the study has none; the reference of an axis stands beside its levels"
+            "needs a configuration, but the study has none. Set the reference of an axis next to its levels"
                 .to_owned()
         } else {
-            format!("`{reference}` is no configuration; configurations are {}", names.join(", "))
+            format!("unknown configuration `{reference}`. Configurations: {}", names.join(", "))
         };
         errors.push(mistake("reference", problem));
     }
@@ -209,7 +210,8 @@ const TRIALS_MAX: u128 = 100_000;
 fn check_number(study: &Study) -> Option<StudyError> {
     let trials = trials(study);
     let problem = format!(
-        "{trials} trials are more than {TRIALS_MAX}: take fewer levels, axes or blocks, or list configurations"
+        "{trials} trials exceed the limit of {TRIALS_MAX}. Use fewer levels, axes or blocks, or list \
+         configurations"
     );
     (trials > TRIALS_MAX).then(|| mistake("axis", problem))
 }
@@ -236,9 +238,7 @@ fn check_compared(study: &Study) -> Vec<StudyError> {
         ("stop", !study.stop.is_never()),
     ];
     let ignored = given.into_iter().filter(|&(_, is_given)| is_given && !study.compare);
-    ignored
-        .map(|(key, _)| mistake(key, "has no effect with compare = false: leave one of them out"))
-        .collect()
+    ignored.map(|(key, _)| mistake(key, "no effect with compare = false. Remove one of them")).collect()
 }
 
 /// Metrics that nothing here measures: of the study, of its thresholds, and of published figures.
@@ -266,7 +266,7 @@ pub(crate) fn not_measured(name: &str, study: &Study, points: &[Point]) -> Optio
     let measured: Vec<&str> =
         METRICS.iter().filter(|metric| is_measured(metric)).map(|metric| metric.name).collect();
     Some(format!(
-        "`{name}` is no metric that this study measures; it measures {}, and any percentile, such as p99.99_ms",
+        "this study does not measure `{name}`. It measures {}, and any percentile, for example p99.99_ms",
         measured.join(", ")
     ))
 }
@@ -287,7 +287,7 @@ fn check_published(study: &Study, points: &[Point]) -> Vec<StudyError> {
                 figure.configuration.iter().chain(figure.at.keys()).cloned().collect::<Vec<_>>().join(", ");
             mistake(
                 "published",
-                format!("a figure is of {of}, which is no configuration or axis of the study"),
+                format!("a figure belongs to {of}, which is not a configuration or axis of the study"),
             )
         })
         .collect()
@@ -305,9 +305,7 @@ fn check_of_workload(study: &Study, points: &[Point]) -> Vec<StudyError> {
     ];
     let ignored = given.into_iter().filter(|&(_, is_given, workload)| is_given && !runs(workload));
     ignored
-        .map(|(key, _, workload)| {
-            mistake(key, format!("has no effect without a trial of workload.{workload}"))
-        })
+        .map(|(key, _, workload)| mistake(key, format!("no effect without a trial of workload.{workload}")))
         .collect()
 }
 
@@ -321,10 +319,7 @@ fn check_order(study: &Study) -> Vec<StudyError> {
         (None, Some(_)) => "steady",
         (None, None) => return Vec::new(),
     };
-    vec![mistake(
-        place,
-        "leaves out what comes later, which needs each block in the order given: set order = \"given\"",
-    )]
+    vec![mistake(place, "it skips later trials, so each block needs the given order. Set order = \"given\"")]
 }
 
 /// Looks that could end nothing.
@@ -339,19 +334,21 @@ fn check_stop(study: &Study) -> Vec<StudyError> {
     let (first, most) = (*LOOKS.start(), *LOOKS.end());
     let problems = [
         (!levels && !configurations).then(|| {
-            "has nothing to settle: no axis has a second level, and no configurations have a reference; leave it out".to_owned()
+            "no comparison to decide: no axis has two levels, and no configurations have a reference. \
+             Remove it".to_owned()
         }),
         (study.order == Order::Repeats)
-            .then(|| "needs another order: with \"repeats\" nothing is compared".to_owned()),
+            .then(|| "needs another order: \"repeats\" compares nothing".to_owned()),
         (blocks <= first).then(|| {
-            format!("looks at a study from {first} blocks on, and {blocks} leave none to save: give {} or more, or leave it out", first + 1)
+            format!("it can end a study after {first} blocks or later, so {blocks} saves none. Give {} or \
+                 more, or remove it", first + 1)
         }),
         (blocks > most).then(|| {
-            format!("looks after {most} blocks at most, and the study has {blocks}: give fewer, or leave it out")
+            format!("it supports at most {most} blocks, but the study has {blocks}. Give fewer, or remove it")
         }),
-        study.steady.is_some().then(|| "and steady both end the study: leave one of them out".to_owned()),
+        study.steady.is_some().then(|| "stop and steady both end the study. Remove one of them".to_owned()),
         study.latency_tolerance.is_some().then(|| {
-            "has no effect with latency_tolerance, whose trials that are left out are never settled: leave one of them out".to_owned()
+            "no effect with latency_tolerance, because skipped trials are never decided. Remove one of them".to_owned()
         }),
     ];
     problems.into_iter().flatten().map(|problem| mistake("stop", problem)).collect()
@@ -364,18 +361,18 @@ fn check_thresholds(study: &Study) -> Vec<StudyError> {
         errors.extend(gain_of_reference(study, threshold));
         if threshold.metric == GAIN && !study.compare {
             let problem = format!(
-                "`{threshold}` is over a reference, and nothing is compared here: bound a metric instead"
+                "`{threshold}` needs a reference, but this study compares nothing. Use a metric instead"
             );
             errors.push(mistake("thresholds", problem));
         } else if threshold.metric == GAIN && study.order == Order::Repeats {
-            let problem = format!("`{threshold}` needs another order: with \"repeats\" nothing is compared");
+            let problem = format!("`{threshold}` needs another order: \"repeats\" compares nothing");
             errors.push(mistake("thresholds", problem));
         }
         let earlier = study.thresholds[..number].iter();
         errors.extend(earlier.filter(|other| other.contradicts(threshold)).map(|other| {
             mistake(
                 "thresholds",
-                format!("`{other}` and `{threshold}` contradict each other: no value satisfies both"),
+                format!("`{other}` and `{threshold}` contradict each other. No value satisfies both"),
             )
         }));
     }
@@ -393,8 +390,7 @@ fn gain_of_reference(study: &Study, threshold: &Threshold) -> Option<StudyError>
     let all = |(name, level): (&String, &String)| reference(name).as_ref() == Some(level);
     let of_reference = threshold.metric == GAIN && !threshold.at.is_empty() && threshold.at.iter().all(all);
     of_reference.then(|| {
-        let problem =
-            format!("`{threshold}` is of the reference, which gains nothing over itself: name another level");
+        let problem = format!("`{threshold}` compares the reference with itself. Give another level");
         mistake("thresholds", problem)
     })
 }
@@ -409,9 +405,9 @@ fn unknown_level(study: &Study, threshold: &Threshold) -> Option<StudyError> {
             axis.map(|axis| levels_anywhere(study, axis)).unwrap_or_default()
         };
         let problem = match levels.as_slice() {
-            [] => format!("`{threshold}` is of an axis {name}, which the study does not have"),
+            [] => format!("`{threshold}`: the study has no axis {name}"),
             levels if !levels.contains(level) => {
-                format!("`{threshold}`: {level} is no level of {name}; levels are {}", levels.join(", "))
+                format!("`{threshold}`: {level} is not a level of {name}. Levels: {}", levels.join(", "))
             }
             _ => return None,
         };
@@ -443,7 +439,7 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
 /// A search of what has no rate to hold.
 fn check_search(study: &Study, points: &[Point]) -> Option<StudyError> {
     let is_other = |point: &Point| point.work.any().searched().is_none();
-    let problem = "is of a historian's rate, and there is a trial of something else; leave one of them out";
+    let problem = "a search needs historian trials only, but the study has others. Remove one of them";
     (study.search.is_some() && points.iter().any(is_other)).then(|| mistake("search", problem))
 }
 
@@ -453,7 +449,7 @@ fn check_prices(study: &Study, points: &[Point]) -> Vec<StudyError> {
     if !points.is_empty()
         && points.iter().all(|point| point.work.any().workload() != record::Workload::Orders)
     {
-        return vec![mistake("prices", "have no effect where there are no orders: leave them out")];
+        return vec![mistake("prices", "no effect without orders. Remove them")];
     }
     prices.check().into_iter().map(|wrong| mistake("prices", wrong.to_string())).collect()
 }
@@ -473,7 +469,7 @@ fn check_effect(study: &Study, points: &[Point]) -> Vec<StudyError> {
 /// Parameters of a workload that no combination is of.
 fn check_workloads(study: &Study, points: &[Point]) -> Vec<StudyError> {
     let is_run = |name: &&str| points.iter().any(|point| point.work.any().workload().name() == *name);
-    let problem = "is the workload of no trial: leave it out, or give a configuration with it";
+    let problem = "no trial uses this workload. Remove it, or add a configuration with it";
     let ignored = study.workload.names().filter(|name| !is_run(name));
     ignored.map(|name| mistake(format!("workload.{name}"), problem)).collect()
 }

@@ -25,61 +25,61 @@ const DEPTHS: &str = r#"{ key = "workload.disk.outstanding", levels = [1, 2] }"#
 
 #[test]
 fn axes_that_cannot_be_are_told() {
-    told("axis = [{ key = \"workload.disk.outstanding\", levels = [] }]", &["an axis has no levels"]);
+    told("axis = [{ key = \"workload.disk.outstanding\", levels = [] }]", &["the axis has no levels"]);
     told(
         "axis = [{ key = \"workload.disk.outstandin\", levels = [1] }]",
-        &["there is no such key; did you mean `outstanding`?"],
+        &["unknown key. Did you mean `outstanding`?"],
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, \"two\"] }]",
-        &["its level two: is \"two\", and must be a whole number from 0 on"],
+        &["level two: invalid value \"two\": must be a whole number, 0 or more"],
     );
     told(
         "axis = [{ key = \"blocks\", levels = [1] }]",
-        &["is no parameter that can be varied: keys begin with workload.disk."],
+        &["not a parameter that can be varied. Keys start with workload.disk."],
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 1], reference = 3 }]",
-        &["has the level 1 twice", "its reference 3 is no level of it; levels are 1, 2"],
+        &["the level 1 is given twice", "the reference 3 is not one of its levels: 1, 2"],
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2], names = [\"one\"], reference = \"one\" }]",
-        &["has 1 name for 2 levels"],
+        &["1 name for 2 levels. Give one name for each level"],
     );
     told(
         "axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2, 4], names = [\"a\", \"a\", \"b\"] }]",
-        &["has the name a twice"],
+        &["the name a is given twice"],
     );
     told(
         "axis = [{ key = \"workload.disk.read_share\", levels = [10, 10.0] }]",
-        &["has the level 10.0 twice"],
+        &["the level 10.0 is given twice"],
     );
     let ten = "levels = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }";
     let keys = ["outstanding", "threads", "files", "fill_passes", "seed"];
     let axes: Vec<String> =
         keys.iter().map(|key| format!("{{ key = \"workload.disk.{key}\", {ten}")).collect();
-    told(&format!("axis = [{}]", axes.join(", ")), &["700000 trials are more than 100000"]);
-    told(&format!("axis = [{DEPTHS}, {DEPTHS}]"), &["is the second axis called outstanding"]);
+    told(&format!("axis = [{}]", axes.join(", ")), &["700000 trials exceed the limit of 100000"]);
+    told(&format!("axis = [{DEPTHS}, {DEPTHS}]"), &["second axis named outstanding"]);
     told(
         "axis = [{ key = \"target.url\", levels = [\"postgres://a:secret@h/x\"] }]",
-        &["no address may hold a password"],
+        &["an address must not contain a password"],
     );
 }
 
 #[test]
 fn configurations_that_cannot_be_are_told() {
-    told("reference = \"a\"", &["reference: names a configuration, and the study has none"]);
+    told("reference = \"a\"", &["reference: needs a configuration, but the study has none"]);
     told(
         "reference = \"c\"\n[[configuration]]\nname = \"a\"\n[[configuration]]\nname = \"a\"\n[[configuration]]\nname = \"\"",
         &[
-            "`c` is no configuration; configurations are a, a, ",
-            "is the name of two configurations",
-            "is empty",
+            "unknown configuration `c`. Configurations: a, a, ",
+            "two configurations have this name",
+            "configuration.name: empty",
         ],
     );
     told(
         &format!("[[configuration]]\nname = \"a\"\naxis = [{DEPTHS}]"),
-        &["a: has levels of workload.disk.outstanding, which is no axis of the study"],
+        &["a: it has levels of workload.disk.outstanding, which is not an axis of the study"],
     );
 }
 
@@ -87,28 +87,22 @@ fn configurations_that_cannot_be_are_told() {
 fn thresholds_that_cannot_be_are_told() {
     let thresholds = |list: &str| format!("thresholds = [{list}]\naxis = [{DEPTHS}]");
     told(&thresholds(r#""p99_ms < 20", "p99_ms > 30""#), &["contradict each other"]);
+    told(&thresholds(r#""gain > 5% at threads = 2""#), &["the study has no axis threads"]);
     told(
-        &thresholds(r#""gain > 5 % at threads = 2""#),
-        &["is of an axis threads, which the study does not have"],
+        &thresholds(r#""gain > 5% at outstanding = 3""#),
+        &["3 is not a level of outstanding. Levels: 1, 2"],
     );
     told(
-        &thresholds(r#""gain > 5 % at outstanding = 3""#),
-        &["3 is no level of outstanding; levels are 1, 2"],
+        &format!("compare = false\n{}", thresholds(r#""gain > 5%""#)),
+        &["`gain > 5%` needs a reference, but this study compares nothing"],
     );
-    told(
-        &format!("compare = false\n{}", thresholds(r#""gain > 5 %""#)),
-        &["`gain > 5 %` is over a reference, and nothing is compared here"],
-    );
-    told(
-        &thresholds(r#""gain > 5 % at outstanding = 1""#),
-        &["is of the reference, which gains nothing over itself"],
-    );
-    told(&thresholds(r#""p99_ms < 20", "gain > 5 % at outstanding = 2""#), &[]);
+    told(&thresholds(r#""gain > 5% at outstanding = 1""#), &["compares the reference with itself"]);
+    told(&thresholds(r#""p99_ms < 20", "gain > 5% at outstanding = 2""#), &[]);
 }
 
 #[test]
 fn rules_of_series_need_an_order() {
-    told("latency_tolerance = \"20ms\"", &["latency_tolerance: leaves out what comes later"]);
+    told("latency_tolerance = \"20ms\"", &["latency_tolerance: it skips later trials"]);
     told("latency_tolerance = \"20ms\"\norder = \"given\"", &[]);
 }
 
@@ -118,32 +112,27 @@ fn looks_that_could_end_nothing_are_told() {
     told(&stop(&format!("blocks = 7\naxis = [{DEPTHS}]")), &[]);
     told(
         &stop(&format!("blocks = 6\naxis = [{DEPTHS}]")),
-        &[
-            "stop: looks at a study from 6 blocks on, and 6 leave none to save: give 7 or more, or leave it out",
-        ],
+        &["stop: it can end a study after 6 blocks or later, so 6 saves none. Give 7 or more, or remove it"],
     );
     told(
         &stop(&format!("blocks = 101\naxis = [{DEPTHS}]")),
-        &["stop: looks after 100 blocks at most, and the study has 101: give fewer, or leave it out"],
+        &["stop: it supports at most 100 blocks, but the study has 101. Give fewer, or remove it"],
     );
     told(
         &stop(""),
-        &["stop: has nothing to settle: no axis has a second level, and no configurations have a reference"],
+        &["stop: no comparison to decide: no axis has two levels, and no configurations have a reference"],
     );
     let configurations = "configuration = [{ name = \"a\" }, { name = \"b\", workload.disk.threads = 2 }]";
-    told(&stop(configurations), &["stop: has nothing to settle"]);
+    told(&stop(configurations), &["stop: no comparison to decide"]);
     told(&stop(&format!("reference = \"a\"\n{configurations}")), &[]);
-    told(
-        &stop(&format!("compare = false\naxis = [{DEPTHS}]")),
-        &["stop: has no effect with compare = false"],
-    );
+    told(&stop(&format!("compare = false\naxis = [{DEPTHS}]")), &["stop: no effect with compare = false"]);
     told(
         &stop(&format!("order = \"repeats\"\naxis = [{DEPTHS}]")),
-        &["stop: needs another order: with \"repeats\" nothing is compared"],
+        &["stop: needs another order: \"repeats\" compares nothing"],
     );
     told(
         &stop(&format!("order = \"given\"\nlatency_tolerance = \"1ms\"\naxis = [{DEPTHS}]")),
-        &["stop: has no effect with latency_tolerance"],
+        &["stop: no effect with latency_tolerance"],
     );
     told(&format!("stop = \"never\"\nblocks = 1\naxis = [{DEPTHS}]"), &[]);
     let unknown = Study::from_toml("stop = \"when steady\"").unwrap_err().to_string();
@@ -152,10 +141,10 @@ fn looks_that_could_end_nothing_are_told() {
 
 #[test]
 fn workloads_of_no_trial_and_blocks_out_of_range_are_told() {
-    told("blocks = 0", &["blocks: cannot be 0"]);
+    told("blocks = 0", &["blocks: invalid value 0"]);
     told(
         "[workload.disk]\nthreads = 2\n[workload.historian]\nrate = 10",
-        &["workload.disk: is the workload of no trial", "target.database: is missing"],
+        &["workload.disk: no trial uses this workload", "target.database: missing"],
     );
 }
 
@@ -167,24 +156,24 @@ fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
     };
     let other = target("[target.server.my]\nengine = \"sqlserver\"");
     assert!(
-        other.contains("target.server.my.engine: SQL Server is not started by prony yet: start it"),
+        other.contains("target.server.my.engine: prony cannot start SQL Server yet. Start it"),
         "{other}"
     );
     assert_eq!(other.lines().count(), 1, "{other}");
     let quiet = |text: &str| target(&format!("[target.server.my]\nengine = \"mysql\"\n{text}"));
     assert!(
-        quiet("quiet_for = \"3s\"").contains("target.server.my.quiet_for: has no effect without quiet_below")
+        quiet("quiet_for = \"3s\"").contains("target.server.my.quiet_for: no effect without quiet_below")
     );
     let late = quiet("quiet_below = \"5%\"\nquiet_for = \"1m\"\nquiet_within = \"30s\"");
     assert!(late.contains("target.server.my.quiet_within: must be longer"), "{late}");
     let spaces =
         target("[target.server.my]\nengine = \"mariadb\"\ntablespaces.fast = \"/ssd\"\ncpu_set = \"a\"");
-    assert!(spaces.contains("target.server.my.tablespaces: are PostgreSQL's"), "{spaces}");
-    assert!(spaces.contains("target.server.my.cpu_set: must be numbers of processors"), "{spaces}");
+    assert!(spaces.contains("target.server.my.tablespaces: supported only for PostgreSQL"), "{spaces}");
+    assert!(spaces.contains("target.server.my.cpu_set: must be CPU numbers"), "{spaces}");
     let found = target(
         "[target]\ndatabase = { at = \"pg\", existing = \"reuse\" }\n[target.server.pg]\nengine = \"postgres\"",
     );
-    assert!(found.contains("has no meaning on pg, which is started empty"), "{found}");
+    assert!(found.contains("does not apply to pg, which starts empty"), "{found}");
     let little = target(
         "[target.server.pg]\nmemory = \"1MiB\"\ncpus = 0.0\nread_iops = 0\npair = \"sync\"\ninstances = 3",
     );
@@ -195,11 +184,11 @@ fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
         "[target]\ndatabase = { at = \"pg\", count = 2 }\n[target.server.pg]\nengine = \"postgres\"\ninstances = 3",
     );
     assert!(
-        idle.contains("target.server.pg.instances: are 3 servers, and databases are on 2 of them"),
+        idle.contains("target.server.pg.instances: 3 servers, but databases on only 2 of them"),
         "{idle}"
     );
     let older = target("[target.mariadb]\nmemory = \"1MiB\"");
-    assert!(older.contains("target.server.mariadb.memory: is too little"), "{older}");
+    assert!(older.contains("target.server.mariadb.memory: too little"), "{older}");
 }
 
 /// The plan of a study of a workload on a target.
@@ -234,29 +223,26 @@ fn a_cluster_of_others_is_loaded_where_it_is_said_or_at_all_of_its_nodes() {
 fn a_cluster_of_others_that_cannot_be_is_told_with_the_remedy() {
     let prod = |keys: &str| format!("[target.cluster.prod]\n{keys}");
     for (target, told) in [
-        (prod(""), "target.cluster.prod.address: is missing; give where sessions go"),
-        (
-            prod("nodes = [\"mysql://a@my1\", \"mysql://a@my2\"]"),
-            "since MySQL takes one address: the node that is written to",
-        ),
+        (prod(""), "target.cluster.prod.address: missing. Give the address for sessions"),
+        (prod("nodes = [\"mysql://a@my1\", \"mysql://a@my2\"]"), "because MySQL takes only one: the primary"),
         (
             format!("{NODES}\naddress = \"mysql://a@my1\""),
-            "target.cluster.prod.nodes: postgres://app@pg1/shop is of another engine than mysql://a@my1",
+            "target.cluster.prod.nodes: postgres://app@pg1/shop has another engine than mysql://a@my1",
         ),
         (prod("nodes = [\"postgres://a@pg1/x\", \"postgres://b@PG1/y\"]"), "is given twice"),
-        (prod("nodes = [\"postgres://a@pg1,pg2/x\"]"), "has several hosts: give each of them by itself"),
+        (prod("nodes = [\"postgres://a@pg1,pg2/x\"]"), "has several hosts. Give each of them separately"),
         (
             prod("address = \"mysql://a@my1\"\npatroni = \"http://pg1\""),
-            "target.cluster.prod.patroni: keeps PostgreSQL",
+            "target.cluster.prod.patroni: Patroni manages PostgreSQL",
         ),
-        (prod("address = \"sqlite:x\""), "sqlite:x is no server of a cluster"),
+        (prod("address = \"sqlite:x\""), "sqlite:x cannot be a cluster"),
         (
             GROUP.to_owned(),
-            "target.database.existing: would make a database, which is in no availability group",
+            "target.database.existing: would create a database outside the availability group",
         ),
         (
             format!("{NODES}\n[target.server.prod]\nengine = \"postgres\""),
-            "target.cluster.prod: is the name of a server too",
+            "target.cluster.prod: a server has the same name",
         ),
         (prod("patroni = \"pg1:8008\""), "give http://HOST:8008"),
         (format!("{NODES}\nattach = []"), "attach"),
@@ -281,18 +267,18 @@ fn a_cluster_of_others_is_broken_by_commands_that_are_given_alone() {
     for (faults, problem) in [
         (
             "\"freeze for 1s at 1s\"",
-            "target.cluster.prod.faults: `freeze` would be done to a cluster that somebody else runs, by a command",
+            "target.cluster.prod.faults: `freeze` on a cluster that prony did not start needs a command",
         ),
-        ("\"cut at 1s\"", "(there are: kill, switchover): give the command that does it as fault.NAME"),
-        ("\"kill of standby at 1s\"", "how long it lasts, by how much, and of what, is its own affair"),
-        ("\"kill at 90m\"", "would not be over when the load ends"),
+        ("\"cut at 1s\"", "(known: kill, switchover). Give the command as fault.NAME"),
+        ("\"kill of standby at 1s\"", "which sets its own duration, amount and node"),
+        ("\"kill at 90m\"", "would outlast the load"),
     ] {
         assert!(told(faults).contains(problem), "{faults}: {}", told(faults));
     }
     let text = "blocks = 1\n[workload.tables]\n[target.cluster.prod]\nnodes = \"postgres://a@pg1/x\"\nfault.kill = \"x\"\n\
                 faults = \"kill at 1s\"";
     let error = Plan::of(&Study::from_toml(text).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("ends when its database is away"), "{error}");
+    assert!(error.contains("ends if its database is unreachable"), "{error}");
 }
 
 /// One key of a cluster as an axis would have made another cluster of it, with nothing else in it.
@@ -317,10 +303,10 @@ fn several_servers_share_limits_and_databases() {
     assert_eq!(
         places,
         [
-            "prony_orders_1 of the PostgreSQL server pg-1 that is started for it",
-            "prony_orders_2 of the PostgreSQL server pg-2 that is started for it",
-            "prony_orders_3 of the PostgreSQL server pg-1 that is started for it",
-            "prony_orders_4 of the PostgreSQL server pg-2 that is started for it",
+            "prony_orders_1 of the managed PostgreSQL server pg-1",
+            "prony_orders_2 of the managed PostgreSQL server pg-2",
+            "prony_orders_3 of the managed PostgreSQL server pg-1",
+            "prony_orders_4 of the managed PostgreSQL server pg-2",
         ]
     );
     let one = &databases[0].server.as_ref().unwrap().server;
@@ -351,15 +337,15 @@ fn a_pair_and_its_faults_are_what_can_be_done() {
     assert_eq!(pairs, [None, Some(Pair::Sync), Some(Pair::Async), Some(Pair::Quorum)]);
     let limited = format!("{server}\nmemory = \"1GiB\"");
     let told = refused("server.pg.pair", "\"sync\"", &limited);
-    assert!(told.starts_with("target.server.pg.pair: is not limited so far"), "{told}");
+    assert!(told.starts_with("target.server.pg.pair: limits are not supported for pairs"), "{told}");
     let told = refused("server.pg.failover", "\"tuned\"", server);
-    assert!(told.contains("give pair = \"sync\" too"), "{told}");
+    assert!(told.contains("Add pair = \"sync\""), "{told}");
     let faults = "\"freeze at 1s\", \"switchover at 1s\", \"kill at 90m\", \"pull at 1s\"";
     let told = refused("server.pg.faults", faults, server);
     for part in [
-        "`freeze` needs to be told for how long",
+        "`freeze` needs a duration",
         "`switchover` needs another node",
-        "would not be over",
+        "would outlast the load",
         "unknown fault `pull`",
     ] {
         assert!(told.contains(part), "{part} in {told}");
@@ -374,9 +360,9 @@ fn a_command_that_is_called_as_a_fault_is_done_in_its_place() {
     let server = &planned.trials[0].target.server["pg"];
     assert!(server.is_by_command(&server.all_faults()[0]) && server.own_faults().next().is_none());
     let told = plan("\"cut of primary at 1s\"").unwrap_err().to_string();
-    assert!(told.contains("`cut` is a command: how long it lasts"), "{told}");
+    assert!(told.contains("`cut` is a command, which sets its own duration"), "{told}");
     let told = plan("\"isolate for 1s at 1s\"").unwrap_err().to_string();
-    assert!(told.contains("`isolate` is done to servers that prony starts"), "{told}");
+    assert!(told.contains("`isolate` needs a server that prony starts"), "{told}");
 }
 
 /// What one engine's pairs have and another's have not was found when a trial ran, if at all.
@@ -397,18 +383,18 @@ fn pairs_of_mariadb_are_what_it_has_and_what_cannot_be_done_to_them_is_told() {
     };
     let (mariadb, postgres) = (server("mariadb", ""), server("postgres", ""));
     for (target, pair, faults, problem) in [
-        (&mariadb, "quorum", "", "is \"quorum\", of which MariaDB has none: give \"sync\""),
-        (&server("mysql", ""), "async", "", "is started of PostgreSQL and MariaDB alone"),
-        (&mariadb, "sync", "freeze-receiver for 1s at 1s", "nodes of Galera receive none"),
-        (&mariadb, "sync", "promote at 1s", "this one decides itself"),
-        (&postgres, "sync", "promote at 1s", "this one decides itself"),
+        (&mariadb, "quorum", "", "MariaDB does not support \"quorum\". Give \"sync\""),
+        (&server("mysql", ""), "async", "", "supported only for PostgreSQL and MariaDB"),
+        (&mariadb, "sync", "freeze-receiver for 1s at 1s", "which Galera nodes do not have"),
+        (&mariadb, "sync", "promote at 1s", "without automatic failover, but this one has it"),
+        (&postgres, "sync", "promote at 1s", "without automatic failover, but this one has it"),
         (&postgres, "async", "promote of standby at 1s", "takes over and does not fail"),
         (&postgres, "none", "promote at 1s", "`promote` needs another node"),
         (
             &mariadb,
             "async",
             "throttle for 1s at 1s",
-            "the nodes of this pair lie together: give each one of its own",
+            "needs a separate volume for each node. Give each node its own",
         ),
         (&mariadb, "sync", "kill-node at 1s, freeze of standby for 1s at 1s, switchover at 1s", ""),
         (&mariadb, "async", "freeze-receiver for 1s at 1s, promote at 1s, restart at 1s", ""),
@@ -433,15 +419,15 @@ fn nodes_on_volumes_of_their_own_fail_one_by_one_or_lose_their_power_at_once() {
         ("sync", two, "power-cut of all for 2s at 1s", ""),
         ("async", two, "power-cut of standby at 1s, fill for 1s at 3s, throttle of standby for 1s at 5s", ""),
         ("quorum", three, "power-cut for 1s at 1s", ""),
-        ("sync", "", "power-cut of all at 1s", "is done to the volume of a node"),
+        ("sync", "", "power-cut of all at 1s", "needs a separate volume for each node"),
         ("sync", "", "fill for 1s at 1s", "nodes = [\"/volume1\", \"/volume2\"]"),
-        ("sync", two, "kill of all at 1s", "only their power is cut at once"),
-        ("sync", two, "fill of all for 1s at 1s", "only their power is cut at once"),
-        ("none", "", "power-cut of all at 1s", "names a node of several, and there is one"),
-        ("none", two, "kill at 1s", "nodes: are of servers that stand for each other: give pair too"),
+        ("sync", two, "kill of all at 1s", "only power-cut can"),
+        ("sync", two, "fill of all for 1s at 1s", "only power-cut can"),
+        ("none", "", "power-cut of all at 1s", "gives a node, but there is only one"),
+        ("none", two, "kill at 1s", "nodes: needs a replicated pair. Add pair"),
         ("sync", three, "kill at 1s", "nodes: must be two directories"),
         ("quorum", two, "kill at 1s", "nodes: must be three directories"),
-        ("sync", "nodes = [\"/a\", \"/a\"]", "kill at 1s", "nodes: names a directory twice"),
+        ("sync", "nodes = [\"/a\", \"/a\"]", "kill at 1s", "nodes: the same directory is given twice"),
     ] {
         let told = told(&format!("pair = \"{pair}\"\n{nodes}"), faults);
         assert!(told.contains(problem) && told.is_empty() == problem.is_empty(), "{pair} {faults}: {told}");
@@ -470,7 +456,7 @@ fn any_key_of_a_target_is_an_axis() {
     let settings = started("server.pg.settings.work_mem", "\"4MB\", \"64MB\"");
     assert_eq!(settings[1].settings_as_text().unwrap(), [("work_mem".to_owned(), "64MB".to_owned())]);
     let unfit = refused("server.pg.memory", "\"8GiB\", \"a lot\"", server);
-    assert!(unfit.contains("target.server.pg.memory: its level a lot"), "{unfit}");
+    assert!(unfit.contains("target.server.pg.memory: level a lot"), "{unfit}");
     let places = |key: &str, levels: &str, target: &str| -> Vec<String> {
         let plan = Plan::of(&study(key, levels, target)).unwrap();
         plan.trials.iter().flat_map(|trial| trial.databases()).map(|database| database.place()).collect()
@@ -484,7 +470,7 @@ fn any_key_of_a_target_is_an_axis() {
     let named = places("database.name", "\"a\", \"b\"", postgres);
     assert!(named[0].starts_with("a of ") && named[1].starts_with("b of "), "{named:?}");
     let two = refused("database.keep", "true, false", postgres);
-    assert!(two.contains("is asked for in two ways"), "{two}");
+    assert!(two.contains("has different values of existing or keep"), "{two}");
 }
 
 /// A configuration's database inherited that the study's may be replaced, and was replaced: nobody had said so of it.
@@ -532,7 +518,7 @@ fn two_spellings_of_one_database_are_refused() {
     ] {
         let both = told(&format!("{newer}\n{older}"));
         assert!(
-            both.contains(&format!("{key} is an older spelling of target.database, which is there too")),
+            both.contains(&format!("{key} is an old spelling of target.database, which is also given")),
             "{both}"
         );
         assert_eq!(told(older), "", "alone it is read");
@@ -562,13 +548,13 @@ fn a_database_holds_one_thing_for_all_trials() {
     assert_eq!(sizes("\"1MB\""), "");
     let two = sizes("\"1MB\", \"2MB\"");
     assert!(
-        two.contains("/a is asked for in two ways, an order store of 1MB and an order store of 2MB"),
+        two.contains("/a would need two contents, an order store of 1MB and an order store of 2MB"),
         "{two}"
     );
     let both = told(
         "[[configuration]]\nname = \"a\"\nworkload.historian = {}\n[[configuration]]\nname = \"b\"\nworkload.orders = {}",
     );
-    assert!(both.contains("/a is asked for in two ways, historian and an order store"), "{both}");
+    assert!(both.contains("/a would need two contents, historian and an order store"), "{both}");
 }
 
 /// What a workload needs of a target is said by the workload, and checked by one rule.
@@ -580,20 +566,20 @@ fn a_target_has_what_a_workload_needs_and_no_more() {
             .map_or_else(|errors| errors.to_string(), |_| String::new())
     };
     let two = "database = [\"sqlite:/a\", { at = \"sqlite:/b\" }]";
-    assert_eq!(told("historian", two), "target.database: are 2 databases, and a historian takes one");
+    assert_eq!(told("historian", two), "target.database: 2 databases, but a historian uses one");
     assert_eq!(told("orders", two), "");
     let counted = "database = { at = \"postgres://me@h/x\", count = 3 }";
-    assert_eq!(told("historian", counted), "target.database: are 3 databases, and a historian takes one");
+    assert_eq!(told("historian", counted), "target.database: 3 databases, but a historian uses one");
     assert_eq!(told("orders", counted), "");
     for (workload, target, problem) in [
         ("orders", "database = [\"sqlite:/a\", \"sqlite:/a\"]", "/a is given twice"),
-        ("orders", "database = \"pg\"", "`pg` is no address and no server of the study"),
-        ("orders", "database = { at = \"sqlite:/a\", count = 2 }", "target.database.count: has no meaning"),
-        ("orders", "database = { name = \"a\" }", "target.database.at: is missing"),
+        ("orders", "database = \"pg\"", "`pg` is neither an address nor a server of the study"),
+        ("orders", "database = { at = \"sqlite:/a\", count = 2 }", "target.database.count: does not apply"),
+        ("orders", "database = { name = \"a\" }", "target.database.at: missing"),
         ("orders", "database = { at = \"sqlite:/a\", existing = \"reuse\" }", "give \"use\""),
         ("historian", "database = { at = \"sqlite:/a\", existing = \"use\" }", "give \"reuse\""),
-        ("disk", "database = \"sqlite:/a\"", "target.paths: is missing"),
-        ("historian", "paths = [\"/a\"]", "target.database: is missing"),
+        ("disk", "database = \"sqlite:/a\"", "target.paths: missing"),
+        ("historian", "paths = [\"/a\"]", "target.database: missing"),
     ] {
         let told = told(workload, target);
         assert!(told.contains(problem) && told.lines().count() == 1, "{target}: {told}");
@@ -610,7 +596,7 @@ fn an_older_spelling_is_read_and_shown_as_it_is_now() {
     let told = notes(historian);
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].starts_with("target.url, target.keep is an older spelling: write [target] database = {")
+        told[0].starts_with("target.url, target.keep is an old spelling. Write [target] database = {")
             && ["name = \"a\"", "keep = true", "postgres://me@h"].iter().all(|part| told[0].contains(part))
             && !told[0].contains("secret"),
         "{told:?}"
@@ -626,7 +612,7 @@ fn an_older_spelling_is_read_and_shown_as_it_is_now() {
             .all(|database| database.existing == database::Existing::Refuse && database.is_transient())
     );
     let note = &plan.notes[0];
-    assert!(note.starts_with("target.store is an older spelling"), "{note}");
+    assert!(note.starts_with("target.store is an old spelling"), "{note}");
     // What it teaches is no older spelling itself, and comes to the same.
     assert!(!note.contains("load ="), "{note}");
     assert!(
@@ -642,36 +628,33 @@ fn an_older_spelling_is_read_and_shown_as_it_is_now() {
     );
     assert_eq!(notes("[workload.historian]\n[target]\ndatabase = \"sqlite:/a\""), [""; 0]);
     let axis = "workload.historian.rate = 1\naxis = [{ key = \"target.url\", levels = [\"sqlite:/a\"] }]";
-    assert_eq!(notes(axis), ["target.url is an older spelling of the axis target.database"]);
+    assert_eq!(notes(axis), ["target.url is an old spelling of the axis target.database"]);
 }
 
 #[test]
 fn metrics_that_nothing_measures_are_told() {
-    told(
-        "metric = \"p99ms\"",
-        &["metric: `p99ms` is no metric that this study measures; it measures iops, mb_per_s"],
-    );
-    told("metric = \"records_per_s\"", &["`records_per_s` is no metric"]);
-    told("thresholds = [\"trend_p99_ms < 20\"]", &["thresholds: `trend_p99_ms` is no metric"]);
+    told("metric = \"p99ms\"", &["metric: this study does not measure `p99ms`. It measures iops, mb_per_s"]);
+    told("metric = \"records_per_s\"", &["does not measure `records_per_s`"]);
+    told("thresholds = [\"trend_p99_ms < 20\"]", &["thresholds: this study does not measure `trend_p99_ms`"]);
     told("metric = \"p99_ms\"", &[]);
     told(
         "[published]\nsource = \"x\"\nfigures = [{ at.threads = \"1\", metric = \"opm\" }]",
-        &["`opm` is no metric", "a figure is of threads, which is no configuration or axis"],
+        &["does not measure `opm`", "a figure belongs to threads, which is not a configuration or axis"],
     );
 }
 
 #[test]
 fn keys_without_effect_are_told() {
-    told("compare = false\nmetric = \"iops\"", &["metric: has no effect with compare = false"]);
+    told("compare = false\nmetric = \"iops\"", &["metric: no effect with compare = false"]);
     told(
-        &format!("order = \"repeats\"\nthresholds = [\"gain > 5 %\"]\naxis = [{DEPTHS}]"),
-        &["`gain > 5 %` needs another order"],
+        &format!("order = \"repeats\"\nthresholds = [\"gain > 5%\"]\naxis = [{DEPTHS}]"),
+        &["`gain > 5%` needs another order"],
     );
-    told("disk_size = \"1TB\"", &["disk_size: has no effect without a trial of workload.historian"]);
+    told("disk_size = \"1TB\"", &["disk_size: no effect without a trial of workload.historian"]);
     let own = "{ key = \"workload.disk.outstanding\", levels = [4, 4], reference = 4 }";
     told(
         &format!("axis = [{DEPTHS}]\n[[configuration]]\nname = \"a\"\naxis = [{own}]"),
-        &["has the level 4 twice", "is no place for a reference"],
+        &["the level 4 is given twice", "`reference` is not allowed here"],
     );
 }
 
@@ -681,14 +664,14 @@ fn no_level_of_a_target_may_hold_a_password() {
         "key = \"target.url\", levels = [\"postgres://a:secret@h/x\"]",
         "key = \"target.store\", levels = [[{ url = \"postgres://a:secret@h/x\" }]]",
     ] {
-        told(&format!("axis = [{{ {levels} }}]"), &["no address may hold a password"]);
+        told(&format!("axis = [{{ {levels} }}]"), &["an address must not contain a password"]);
     }
     let own = "{ key = \"target.url\", levels = [\"postgres://a:secret@h/x\"] }";
     told(
         &format!(
             "axis = [{{ key = \"target.url\", levels = [\"sqlite:x\"] }}]\n[[configuration]]\nname = \"a\"\naxis = [{own}]"
         ),
-        &["no address may hold a password"],
+        &["an address must not contain a password"],
     );
 }
 
@@ -697,10 +680,10 @@ fn no_level_of_a_target_may_hold_a_password() {
 fn passwords_are_stored_nowhere() {
     const URL: &str = "postgres://me:secret@h/x";
     for (text, place) in [
-        (format!("title = \"{URL}\""), "title: holds an address"),
-        (format!("slug = \"{URL}\""), "slug: holds"),
-        (format!("before = \"psql {URL} -c x\""), "before: holds"),
-        (format!("configuration = [{{ name = \"a {URL}\" }}]"), "configuration[1].name: holds"),
+        (format!("title = \"{URL}\""), "title: contains an address"),
+        (format!("slug = \"{URL}\""), "slug: contains"),
+        (format!("before = \"psql {URL} -c x\""), "before: contains"),
+        (format!("configuration = [{{ name = \"a {URL}\" }}]"), "configuration[1].name: contains"),
         (
             format!("axis = [{{ key = \"workload.disk.outstanding\", levels = [\"{URL}\"] }}]"),
             "outstanding: levels are",
@@ -728,9 +711,9 @@ fn lists_that_are_too_long_are_refused_before_anything_is_compared() {
             numbers(many)
         )
     };
-    told(&axis(1_000_000), &["axis.levels: 1000000 levels of an axis are more than 10000: give fewer"]);
+    told(&axis(1_000_000), &["axis.levels: 1000000 levels of an axis exceed the limit of 10000. Give fewer"]);
     let configurations = "{ name = \"a\" }, ".repeat(20_000);
-    told(&format!("configuration = [{configurations}]"), &["20000 configurations are more than 10000"]);
+    told(&format!("configuration = [{configurations}]"), &["20000 configurations exceed the limit of 10000"]);
     // The names of four thousand million databases were written out, until no memory was left.
     for levels in [
         "key = \"target.database.count\", levels = [4000000000]",
@@ -742,11 +725,11 @@ fn lists_that_are_too_long_are_refused_before_anything_is_compared() {
         let errors = Plan::of(&Study::from_toml(&text).unwrap()).unwrap_err().to_string();
         assert_eq!(
             errors,
-            "target.database: 4000000000 databases of a target are more than 1000: give fewer, or several studies"
+            "target.database: 4000000000 databases of one target exceed the limit of 1000. Give fewer, or split the study"
         );
     }
     let thresholds = "\"p99_ms < 20\", ".repeat(2_000);
-    told(&format!("thresholds = [{thresholds}]"), &["2000 thresholds are more than 1000"]);
+    told(&format!("thresholds = [{thresholds}]"), &["2000 thresholds exceed the limit of 1000"]);
 }
 
 /// A name of a megabyte stood in every trial's record.

@@ -25,7 +25,7 @@ pub(crate) fn single_levels(study: &Study, is_narrowed: &dyn Fn(&str) -> bool) -
         let mut without = study.clone();
         without.axis.remove(position);
         let problem = format!(
-            "its one level {} is what holds without it{}: give it others too, or leave it out",
+            "its only level {} is the same as without the axis{}. Add levels, or remove the axis",
             axis.text_of(&axis.levels[0]),
             since(study, axis)
         );
@@ -61,8 +61,7 @@ fn of_axis(study: &Study, axis: &Axis, points: &[Point], prints: &[u64]) -> Opti
     let (earlier, level) =
         known.into_iter().find_map(|(level, trials)| Some((first.insert(trials, level)?, *level)))?;
     let since = since(study, axis);
-    let problem =
-        format!("its levels {earlier} and {level} come to the same trials{since}: leave one of them out");
+    let problem = format!("levels {earlier} and {level} give the same trials{since}. Remove one of them");
     Some(mistake(Place::Axis(axis.key.clone()), problem))
 }
 
@@ -70,7 +69,7 @@ fn of_axis(study: &Study, axis: &Axis, points: &[Point], prints: &[u64]) -> Opti
 fn since(study: &Study, axis: &Axis) -> String {
     let other = study.axis.iter().find(|other| other.key != axis.key && is_within(&other.key, &axis.key));
     other.map_or_else(String::new, |other| {
-        format!(", since the axis {} gives the same or a part of it", other.key)
+        format!(", because the axis {} sets the same parameter or a part of it", other.key)
     })
 }
 
@@ -98,13 +97,10 @@ pub(crate) fn without_effect(study: &Study, without: &Study, key: &str) -> Optio
     let axis = study.axis.iter().find(|axis| is_within(&axis.key, key));
     Some(match axis {
         Some(axis) => format!(
-            "would change nothing: the axis {} gives it at each of its levels, so set that axis, or change the file",
+            "no effect: the axis {} sets it at each level. Set that axis, or change the file",
             axis.key
         ),
-        None => {
-            "would change nothing, since each configuration gives another itself: change them in the file"
-                .to_owned()
-        }
+        None => "no effect: each configuration sets it itself. Change them in the file".to_owned(),
     })
 }
 
@@ -137,14 +133,14 @@ mod tests {
                 &format!("key = \"target.database\", {files}"),
                 &format!("key = \"target.database.at\", {other}")
             ),
-            "target.database: its levels sqlite:/a and sqlite:/b come to the same trials, since the axis \
-             target.database.at gives the same or a part of it: leave one of them out"
+            "target.database: levels sqlite:/a and sqlite:/b give the same trials, because the axis \
+             target.database.at sets the same parameter or a part of it. Remove one of them"
         );
         let older = axes(
             &format!("key = \"target.url\", {files}"),
             &format!("key = \"target.database.at\", {other}"),
         );
-        assert!(older.contains("since the axis target.database.at"), "{older}");
+        assert!(older.contains("because the axis target.database.at"), "{older}");
         let names = "levels = [\"a\", \"b\"]";
         let servers = "levels = [\"postgres://me@h1/x\", \"postgres://me@h2/x\"]";
         let both = axes(
@@ -160,7 +156,7 @@ mod tests {
             "axis = [{ key = \"workload.disk.block_size\", levels = [\"4KiB\", \"8KiB\", \"4096B\"] }]";
         assert_eq!(
             told(&format!("{sizes}\ntarget.paths = [\"/\"]")),
-            "workload.disk.block_size: its levels 4KiB and 4096B come to the same trials: leave one of them out"
+            "workload.disk.block_size: levels 4KiB and 4096B give the same trials. Remove one of them"
         );
     }
 
@@ -175,7 +171,7 @@ mod tests {
         assert_eq!(
             of_file(&file(1), &[]),
             [
-                "line 5: workload.disk.outstanding: its one level 1 is what holds without it: give it others too, or leave it out"
+                "line 5: workload.disk.outstanding: its only level 1 is the same as without the axis. Add levels, or remove the axis"
             ]
         );
         assert!(of_file(&file(2), &[]).is_empty());
@@ -190,18 +186,15 @@ mod tests {
         assert_eq!(
             told,
             [
-                "--set target.database.at: would change nothing: the axis target.database gives it at each of its levels, so set \
-              that axis, or change the file"
+                "--set target.database.at: no effect: the axis target.database sets it at each level. Set that axis, or change \
+              the file"
             ]
         );
         // It would be said of a database that no trial uses.
         let told = of_file(file, &[("target.database.keep", true.into())]);
-        assert!(
-            told[0].starts_with("--set target.database.keep: would change nothing: the axis"),
-            "{told:?}"
-        );
+        assert!(told[0].starts_with("--set target.database.keep: no effect: the axis"), "{told:?}");
         let look = of_file(file, &[("quick_look.blocks", 3.into())]);
-        assert!(look[0].starts_with("--set quick_look.blocks: would change nothing"), "{look:?}");
+        assert!(look[0].starts_with("--set quick_look.blocks: no effect"), "{look:?}");
         for (key, value) in [
             ("target.database", toml::Value::from("sqlite:/c")),
             ("workload.historian.rate", 1.into()),
@@ -213,6 +206,6 @@ mod tests {
         let each = "blocks = 1\ntarget.database = \"sqlite:/a\"\nworkload.historian.rate = 1\n[[configuration]]\nname = \"a\"\n\
                     target.database = \"sqlite:/b\"\n[[configuration]]\nname = \"b\"\ntarget.database = \"sqlite:/c\"\n";
         let told = of_file(each, &[("target.database.at", "sqlite:/x".into())]);
-        assert!(told[0].contains("since each configuration gives another itself"), "{told:?}");
+        assert!(told[0].contains("each configuration sets it itself"), "{told:?}");
     }
 }

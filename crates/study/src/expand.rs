@@ -140,7 +140,7 @@ impl Visitor for Wanted<'_> {
     fn of<W: Known>(self) -> Self::Of {
         let mut settings: W = at(self.study, self.configuration, self.combination)?;
         if settings.seed().is_some() && !settings.draws() {
-            let problem = "has no effect here, where nothing is drawn: leave it out".to_owned();
+            let problem = "no effect here, because nothing is random. Remove it".to_owned();
             return Err(StudyErrors(vec![in_parameter(W::NAME, "seed", problem)]));
         }
         settings.seed().get_or_insert(self.study.seed);
@@ -172,7 +172,7 @@ fn at<W: Known>(
     for (axis, level) in combination.iter().filter(|(axis, _)| !axis.key.starts_with(TARGET)) {
         let parameter = axis.parameter::<W>().ok_or_else(|| {
             let problem = format!(
-                "is no parameter that can be varied here; keys begin with workload.{}. or {TARGET}",
+                "not a parameter that can be varied here. Keys start with workload.{}. or {TARGET}",
                 W::NAME
             );
             error(axis, problem)

@@ -22,7 +22,7 @@ impl Study {
 
     /// Makes it a search for the highest rate that is held.
     pub fn search_rate(&mut self, quick: bool) {
-        self.title = "Historian, highest sustainable rate".to_owned();
+        self.title = "Historian, highest sustained rate".to_owned();
         self.slug = "historian-max".to_owned();
         self.search = Some(if quick { Search::quick() } else { Search::default() });
         if quick {
@@ -114,7 +114,9 @@ mod tests {
         study.search.as_mut().unwrap().confirm_for = Some(Span::seconds(540));
         let refused = rules(&study, None).unwrap_err();
         assert!(
-            refused.contains("search.confirm_for: cannot be 9m: the steps before it take 9m"),
+            refused.contains(
+                "search.confirm_for: invalid value 9m: must be longer than the steps before it, 9m"
+            ),
             "{refused}"
         );
         study.search.as_mut().unwrap().confirm = Some(Span::seconds(60));
@@ -134,7 +136,7 @@ mod tests {
         assert_eq!(of("confirmations = 1"), Ok((1, 1)));
         assert_eq!(of("confirmations = 2\nconfirmations_of = 5"), Ok((2, 5)));
         let refused = of("confirmations = 5\nconfirmations_of = 4").unwrap_err();
-        assert!(refused.contains("confirmations_of: cannot be 4: 5 of them must be held"), "{refused}");
+        assert!(refused.contains("confirmations_of: invalid value 4: 5 of them must pass"), "{refused}");
     }
 
     #[test]

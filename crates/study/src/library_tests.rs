@@ -59,7 +59,7 @@ fn quick_takes_about_a_minute() {
 #[test]
 fn what_a_study_answers_is_its_first_sentence() {
     let answers = |name| ReadyStudy::named(name).unwrap().answers();
-    assert_eq!(answers("quick"), "What does this disk give a database? Eight tests in about a minute");
+    assert_eq!(answers("quick"), "Disk performance for a database: eight tests in about one minute");
     assert!(answers("hds-flush-rows").starts_with("How many rows a historian should write"));
     assert!(ReadyStudy::all().all(|study| study.answers().len() > 40));
 }

@@ -21,10 +21,7 @@ impl Study {
             }
         }
         if accept_single && texts.is_empty() && self.thresholds.is_empty() {
-            errors.push(mistake(
-                "accept_single",
-                "has no meaning without a threshold: give one, or leave it out",
-            ));
+            errors.push(mistake("accept_single", "no effect without a threshold. Give one, or remove it"));
         }
         self.accept_single |= accept_single;
         if errors.is_empty() { Ok(()) } else { Err(StudyErrors(errors)) }

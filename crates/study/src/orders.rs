@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_study_without_a_store_says_what_is_missing() {
         let error = Plan::of(&Study::of_orders(Vec::new())).unwrap_err().to_string();
-        assert!(error.contains("target.database: is missing"), "{error}");
+        assert!(error.contains("target.database: missing"), "{error}");
     }
 
     #[test]

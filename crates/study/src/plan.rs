@@ -95,7 +95,7 @@ impl Trial {
     }
 
     /// The rate that its search begins with. All searches of a study that tried the same rates would err alike, and no number of
-    /// blocks would take that out (L. Schuchman, "Dither signals and their effect on quantization noise", IEEE Transactions on
+    /// blocks would remove that (L. Schuchman, "Dither signals and their effect on quantization noise", IEEE Transactions on
     /// Communication Technology 12, 1964): where there are several blocks, each search begins up to a fifth higher.
     #[must_use]
     pub fn search_start_per_s(&self, study: &Study, rules: &SearchRules) -> f64 {

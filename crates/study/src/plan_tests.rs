@@ -62,7 +62,7 @@ fn mistakes_name_the_axis_and_the_value() {
     let elsewhere = error(r#"axis = [{ key = "target.paths", levels = [1] }]"#);
     assert!(elsewhere.contains("target.paths"), "{elsewhere}");
     let nowhere = error(r#"axis = [{ key = "blocks", levels = [1] }]"#);
-    assert!(nowhere.contains("blocks: is no parameter that can be varied: keys begin"), "{nowhere}");
+    assert!(nowhere.contains("blocks: not a parameter that can be varied. Keys start"), "{nowhere}");
     let empty = error(r#"axis = [{ key = "workload.disk.outstanding", levels = [] }]"#);
     assert!(empty.contains("no levels"), "{empty}");
 }

@@ -32,7 +32,7 @@ mod tests {
             Study::of_register(vec![Database::at("postgres://me@localhost/x".parse::<Url>().unwrap())]);
         let plan = Plan::of(&study).unwrap();
         assert!(matches!(plan.trials[0].work, Work::Register(_)));
-        assert_eq!(plan.trials[0].planned.name, "100 registers, 10 clients, 1000 operations/s due");
+        assert_eq!(plan.trials[0].planned.name, "100 registers, 10 clients, 1000 operations/s");
         let wanted = &plan.trials[0].databases()[0];
         assert_eq!(wanted.name, workload::register::DATABASE);
         assert!(wanted.is_transient());

@@ -41,7 +41,7 @@ mod tests {
         assert!(!wanted.is_transient(), "nothing is removed");
         assert_eq!(plan.trials[0].planned.name, "select.sql and 1 more, 8 clients");
         let error = Plan::of(&study("mysql://me@localhost")).unwrap_err().to_string();
-        assert!(error.contains("names no database"), "{error}");
+        assert!(error.contains("no database given"), "{error}");
     }
 
     #[test]

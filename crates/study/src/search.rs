@@ -76,14 +76,14 @@ impl Search {
         if let Some(confirm) = self.confirm.filter(|&confirm| confirm < CONFIRM_SHORTEST) {
             return Err(one_error(
                 "search.confirm",
-                format!("cannot be {confirm}: give at least {CONFIRM_SHORTEST}"),
+                format!("invalid value {confirm}: must be at least {CONFIRM_SHORTEST}"),
             ));
         }
         if let Some(problem) = self.too_short_long_step() {
             return Err(one_error("search.confirm_for", problem));
         }
         if let Some(of) = self.confirmations_of.filter(|&of| of < self.confirmations) {
-            let problem = format!("cannot be {of}: {} of them must be held", self.confirmations);
+            let problem = format!("invalid value {of}: {} of them must pass", self.confirmations);
             return Err(one_error("search.confirmations_of", problem));
         }
         for (place, value, low, high) in [
@@ -93,7 +93,7 @@ impl Search {
             ("search.confirmations_of", f64::from(self.confirmations_of()), 1.0, 100.0),
         ] {
             if !(low..=high).contains(&value) {
-                return Err(one_error(place, format!("cannot be {value}: give {low} to {high}")));
+                return Err(one_error(place, format!("invalid value {value}: must be {low} to {high}")));
             }
         }
         Ok(())
@@ -103,7 +103,7 @@ impl Search {
     fn too_short_long_step(&self) -> Option<String> {
         let confirm = self.confirm.unwrap_or(Span { ns: CONFIRM_WARM_UP.ns + CONFIRM_WINDOW_MIN.ns });
         let long = self.confirm_for.filter(|long| *long <= confirm)?;
-        Some(format!("cannot be {long}: the steps before it take {confirm}, so give a longer time"))
+        Some(format!("invalid value {long}: must be longer than the steps before it, {confirm}"))
     }
 
     fn confirmations_of(&self) -> u32 {

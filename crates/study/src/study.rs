@@ -164,7 +164,7 @@ pub struct Place {
     /// What it is if the user names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it is in a laboratory, which `--place lab` asks for.
+    /// What it is in a laboratory, which `--location lab` asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<LabVolume>,
 }
@@ -241,7 +241,7 @@ impl Study {
                 |problem| one_error(mistake::Place::Configuration(configuration.name.clone()), problem),
             )?;
             let problem = format!(
-                "the profile{} fixes this for `{}`; leave it out, or leave out --profile",
+                "the profile{} sets this for `{}`. Remove it, or remove --profile",
                 self.profile.as_ref().map_or_else(String::new, |name| format!(" {name}")),
                 configuration.name
             );
@@ -268,7 +268,7 @@ impl Study {
         let keys = self.axis.iter().filter_map(|axis| axis.key.strip_prefix(TARGET));
         notes.extend(
             keys.filter_map(|key| Some((key, target::key_now(key)?)))
-                .map(|(key, now)| format!("target.{key} is an older spelling of the axis target.{now}")),
+                .map(|(key, now)| format!("target.{key} is an old spelling of the axis target.{now}")),
         );
         notes.dedup();
         notes.extend(self.unseen_devices());
@@ -281,7 +281,8 @@ impl Study {
         let (name, server) = servers.find(|(_, server)| server.runs() && server.quiet_below.is_some())?;
         let at: Vec<String> = server.at.iter().map(ToString::to_string).collect();
         Some(format!(
-            "target.server.{name}.quiet_below is not looked at: the devices of {} are its own machine's; only its rest is waited for",
+            "target.server.{name}.quiet_below has no effect, because the devices of {} are on another \
+             machine. prony waits only for its rest",
             at.join(", ")
         ))
     }

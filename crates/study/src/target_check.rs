@@ -38,11 +38,11 @@ fn of_point(point: &Point) -> Vec<StudyError> {
     match point.work.any().needs() {
         TargetNeeds::Nothing => {}
         TargetNeeds::Paths => {
-            let problem = "is missing; give directories, files or devices, such as [\"/data\"]";
+            let problem = "missing. Give directories, files or devices, for example [\"/data\"]";
             errors.extend(target.paths.is_empty().then(|| mistake("target.paths", problem)));
         }
         TargetNeeds::Databases { such_as, .. } if target.databases().is_empty() => {
-            let problem = format!("is missing; give the address of a database, such as \"{such_as}\"");
+            let problem = format!("missing. Give the address of a database, for example \"{such_as}\"");
             errors.extend(has_none.then(|| mistake(DATABASE, problem)));
         }
         needs @ TargetNeeds::Databases { .. } => errors.extend(check_databases(target, needs)),
@@ -57,7 +57,7 @@ fn check_faults(point: &Point) -> Vec<StudyError> {
     let told = |key: String, mut problems: Vec<String>, has_faults: bool| {
         if has_faults && !work.endures_faults() {
             problems.push(format!(
-                "cannot be under `{}`, which ends when its database is away: leave them out",
+                "not possible under `{}`, which ends if its database is unreachable. Remove them",
                 work.workload().name()
             ));
         }
@@ -83,7 +83,8 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
         if server.engine.is_none() && !server.runs() {
             errors.push(mistake(
                 format!("{key}.engine"),
-                "is missing; give \"postgres\", \"mariadb\" or \"mysql\", or as at the address of a server that runs",
+                "missing. Give \"postgres\", \"mariadb\" or \"mysql\", or give the address of a running \
+                 server as at",
             ));
         }
         errors.extend(
@@ -97,7 +98,7 @@ fn check_servers(target: &Target) -> Vec<StudyError> {
     for (name, cluster) in &target.cluster {
         let key = format!("target.cluster.{name}");
         if target.server.contains_key(name) {
-            errors.push(mistake(key.clone(), "is the name of a server too: give one of them another"));
+            errors.push(mistake(key.clone(), "a server has the same name. Rename one of them"));
         }
         let wrong = cluster.impossible().into_iter();
         errors.extend(wrong.map(|(of, problem)| mistake(format!("{key}.{of}"), problem)));
@@ -112,7 +113,7 @@ fn not_started(key: &str, server: &Server) -> Vec<StudyError> {
         mistake(
             format!("{key}.engine"),
             format!(
-                "{} is not started by prony yet: start it yourself and give its address as {key}.at",
+                "prony cannot start {} yet. Start it yourself, and give its address as {key}.at",
                 engine.called()
             ),
         )
@@ -146,13 +147,13 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
     }));
     if let Some(most) = most.filter(|&most| wanted.len() > most) {
         let takes = if most == 1 { "one".to_owned() } else { most.to_string() };
-        errors.push(mistake(DATABASE, format!("are {} databases, and {who} takes {takes}", wanted.len())));
+        errors.push(mistake(DATABASE, format!("{} databases, but {who} uses {takes}", wanted.len())));
     }
     let is_known = errors.is_empty();
     for (number, database) in wanted.iter().enumerate() {
         if is_known && wanted[..number].iter().any(|other| other.is_same(database)) {
             let place = database.place();
-            errors.push(mistake(DATABASE, format!("{place} is given twice: give each a name of its own")));
+            errors.push(mistake(DATABASE, format!("{place} is given twice. Give each its own name")));
         }
         let remedy = match (as_it_is, loaded, database.existing) {
             (true, _, Existing::Use | Existing::Reuse) => Existing::AsItIs,
@@ -163,7 +164,10 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
         let (asked, remedy) = (database.existing.name(), remedy.name());
         errors.push(mistake(
             DATABASE,
-            format!("existing = \"{asked}\" has no meaning for {who}: give \"{remedy}\" for one that is there already"),
+            format!(
+                "existing = \"{asked}\" does not apply to {who}. For a database that exists already, \
+                 give \"{remedy}\""
+            ),
         ));
     }
     errors
@@ -175,13 +179,14 @@ fn of_no_use(wanted: &[WantedDatabase], needs: TargetNeeds) -> Vec<StudyError> {
     let TargetNeeds::Databases { who, columns, fake, such_as, .. } = needs else { return Vec::new() };
     let is_fake = wanted.iter().find(|database| !fake && database.url.fake().is_some());
     let is_fake = is_fake.map(|found| {
-        format!("{} is no database for {who}: give a real one, such as \"{such_as}\"", found.url)
+        format!("{} cannot be used by {who}. Give a real database, for example \"{such_as}\"", found.url)
     });
     let by_columns = wanted.iter().find(|database| !columns && database.url.engine().is_by_columns());
     let by_columns = by_columns.map(|found| {
         let name = found.url.engine().dialect().name();
         format!(
-            "{} is no database for {who}, and {name} one for kinds of tables alone: give another, such as \"{such_as}\"",
+            "{} cannot be used by {who}: {name} supports only the tables workload. Give another, for \
+             example \"{such_as}\"",
             found.url
         )
     });
@@ -204,8 +209,8 @@ fn idle_servers(target: &Target, wanted: &[WantedDatabase]) -> Vec<StudyError> {
             of_it.filter_map(|server| server.number).collect::<BTreeSet<u32>>().len() as u32
         };
         let problem = format!(
-            "are {instances} servers, and databases are on {used} of them: give target.database a count of {instances}, or fewer \
-             instances"
+            "{instances} servers, but databases on only {used} of them. Set the count of target.database \
+             to {instances}, or use fewer instances"
         );
         (used < instances).then(|| mistake(format!("target.server.{name}.instances"), problem))
     };
@@ -214,29 +219,28 @@ fn idle_servers(target: &Target, wanted: &[WantedDatabase]) -> Vec<StudyError> {
 
 fn check_one(target: &Target, database: &Database) -> Option<StudyError> {
     match &database.at {
-        None => Some(mistake("target.database.at", "is missing; give the address of a database")),
+        None => Some(mistake("target.database.at", "missing. Give the address of a database")),
         Some(At::Named(name)) if !target.server.contains_key(name) && !target.cluster.contains_key(name) => {
             let problem = format!(
-                "`{name}` is no address and no server of the study: give an address such as sqlite:FILE or \
-                 postgres://USER@HOST/DATABASE, or [target.server.{name}]"
+                "`{name}` is neither an address nor a server of the study. Give, for example, sqlite:FILE, \
+                 postgres://USER@HOST/DATABASE, or add [target.server.{name}]"
             );
             Some(mistake(DATABASE, problem))
         }
         Some(At::Address(url)) if url.file().is_some() && database.count.is_some() => {
-            Some(mistake("target.database.count", format!("has no meaning for {url}, which is one file")))
+            Some(mistake("target.database.count", format!("does not apply to {url}, which is a single file")))
         }
         Some(At::Address(url)) if url.file().is_some() && database.name.is_some() => {
             let name = database.name.as_deref().unwrap_or_default();
-            let problem =
-                format!("`{name}` has no meaning for {url}, where the address names the file: leave it out");
+            let problem = format!("`{name}` does not apply to {url}: the address names the file. Remove it");
             Some(mistake(NAME, problem))
         }
         Some(At::Named(name)) if is_started(target, name) && is_found(database.existing) => Some(mistake(
             "target.database.existing",
-            format!("has no meaning on {name}, which is started empty: leave it out"),
+            format!("does not apply to {name}, which starts empty. Remove it"),
         )),
         Some(_) if database.count == Some(0) => {
-            Some(mistake("target.database.count", "cannot be 0: leave it out for one"))
+            Some(mistake("target.database.count", "invalid value 0. Remove it for one database"))
         }
         Some(_) => None,
     }
@@ -252,9 +256,7 @@ fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError>
     let mut errors = Vec::new();
     if let Some(other) = wanted.iter().find(|wanted| !wanted.url.engine().takes_layout()) {
         let name = other.url.engine().dialect().name();
-        let problem = format!(
-            "is of a database of SQL Server, and {name} takes no such for one database: leave it out"
-        );
+        let problem = format!("applies only to SQL Server databases, not to {name}. Remove it");
         let laid = database.laid().into_iter();
         errors.extend(laid.map(|key| mistake(format!("{DATABASE}.{key}"), problem.clone())));
     }
@@ -265,11 +267,13 @@ fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError>
     let files = database.laid().into_iter().filter(|key| FILES.contains(key) && is_taken_up);
     errors.extend(files.map(|key| {
         let problem =
-            "is of a database that is made, and this one is there already: leave it out, or have it made";
+            "applies only to a new database, but this one exists already. Remove it, or let prony create \
+             the database";
         mistake(format!("{DATABASE}.{key}"), problem)
     }));
     if wanted.iter().filter(is_there).any(|wanted| wanted.cycle.anew) {
-        let problem = "takes up a database that is there, and its server's between_trials = \"recreate\" removes it: give one of them";
+        let problem = "uses an existing database, but its server's between_trials = \"recreate\" deletes \
+             it. Give only one of them";
         errors.push(mistake("target.database.existing", problem));
     }
     errors
@@ -284,12 +288,12 @@ fn is_found(existing: Option<Existing>) -> bool {
 fn unnameable(database: &WantedDatabase) -> Option<StudyError> {
     let is_theirs = database.existing == Existing::AsItIs;
     if is_theirs && database.url.file().is_none() && database.name.is_empty() {
-        let problem = format!("names no database: give {}/DATABASE", database.url);
+        let problem = format!("no database given. Give {}/DATABASE", database.url);
         return Some(mistake(DATABASE, problem));
     }
     let Some(file) = database.url.file() else {
         let problem = format!(
-            "`{}` cannot be the name of a database: give 1 to 63 letters without accents, digits or _",
+            "invalid database name `{}`. Use 1 to 63 letters without accents, digits or _",
             database.name
         );
         return (!is_theirs && !is_name(&database.name)).then(|| mistake(NAME, problem));
@@ -298,10 +302,11 @@ fn unnameable(database: &WantedDatabase) -> Option<StudyError> {
     let is_long = path.len() > PATH_BYTES_MAX
         || file.components().any(|part| part.as_os_str().len() > FILE_NAME_BYTES_MAX);
     let problem = if path.contains(char::is_control) {
-        format!("`{}` has a control character in it: give a file without", path.escape_debug())
+        format!("`{}` contains a control character. Give a file name without one", path.escape_debug())
     } else if is_long {
         format!(
-            "names a file of {} bytes, more than {FILE_NAME_BYTES_MAX} in a name or {PATH_BYTES_MAX} in all: give a shorter one",
+            "the file path has {} bytes (limits: {FILE_NAME_BYTES_MAX} for each name, {PATH_BYTES_MAX} in \
+             total). Give a shorter one",
             path.len()
         )
     } else {
@@ -323,8 +328,8 @@ fn check_reuse(study: &Study, points: &[Point]) -> Option<StudyError> {
     let trials = points.iter().filter(empties).filter(is_reused).count() * study.blocks.max(1) as usize;
     let reuse = record::Parameter::new("target.database.existing").of("reuse");
     let problem = format!(
-        "is taken up again by one trial only, since every further one begins with empty tables: leave out {reuse}, or \
-         measure one rate"
+        "only one trial can reuse a database, because each further one starts with empty tables. Remove \
+         {reuse}, or measure one rate"
     );
     (trials > 1 || (trials == 1 && study.search.is_some()))
         .then(|| mistake("target.database.existing", problem))
@@ -335,8 +340,8 @@ fn laid_in_two_ways(other: &WantedDatabase, database: &WantedDatabase) -> Option
     let place = database.place();
     if !other.layout.has_same_files(&database.layout) {
         let problem = format!(
-            "{place} is asked for in two ways: where its files lie (data_dir, log_dir, data_size, log_size, growth) must be the same in \
-             all trials; so give each a database of its own, with a name"
+            "{place} has different file settings (data_dir, log_dir, data_size, log_size, growth) in \
+             different trials. Use a separate named database for each"
         );
         return Some(mistake(DATABASE, problem));
     }
@@ -345,16 +350,16 @@ fn laid_in_two_ways(other: &WantedDatabase, database: &WantedDatabase) -> Option
     };
     if is_said(other) != is_said(database) {
         let problem = format!(
-            "{place} is told how it logs (recovery, delayed_durability) in some trials only, and would stay so in those after them: say it \
-             in all of them or in none"
+            "{place} has log settings (recovery, delayed_durability) in some trials only, and later trials \
+             would inherit them. Set them in all trials or in none"
         );
         return Some(mistake(DATABASE, problem));
     }
     let has_snapshot = |database: &WantedDatabase| database.cycle.saving == Some(Saving::Snapshot);
     if has_snapshot(other) != has_snapshot(database) {
         let problem = format!(
-            "{place} has a snapshot in some trials and not in others, which would pay for it too: what changes is copied to it first. \
-             Give each way to restore a database of its own, with a name"
+            "{place} has a snapshot in some trials only, but its cost (copying changed pages) would affect \
+             all. Use a separate named database for each way to restore"
         );
         return Some(mistake("target.database.restore", problem));
     }
@@ -376,15 +381,16 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
         let place = database.place();
         if other.url != database.url {
             let problem = format!(
-                "{} and {} are of one database, {place}: write the address the same way each time, or give each a database of its own",
+                "{} and {} are the same database, {place}. Write its address the same way each time, or \
+                 use separate databases",
                 other.url, database.url
             );
             return Some(mistake(DATABASE, problem));
         }
         if *others != content {
             let problem = format!(
-                "{place} is asked for in two ways, {others} and {content}: it is made ready once, so give each a database of \
-                 its own"
+                "{place} would need two contents, {others} and {content}, but is prepared only once. Use \
+                 separate databases"
             );
             return Some(mistake(DATABASE, problem));
         }
@@ -393,7 +399,7 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
         }
         if (other.existing, other.keep) != (database.existing, database.keep) {
             let problem = format!(
-                "{place} is asked for in two ways: what becomes of it (existing, keep) must be the same in all trials"
+                "{place} has different values of existing or keep. They must be the same in all trials"
             );
             return Some(mistake(DATABASE, problem));
         }
@@ -422,13 +428,13 @@ mod tests {
             assert_eq!(told("orders", &at(rest)), "", "{rest}");
             let other = at(rest).replace("sqlserver", "postgres");
             let told = told("orders", &other);
-            assert!(told.contains("is of a database of SQL Server, and PostgreSQL takes no such"), "{told}");
+            assert!(told.contains("applies only to SQL Server databases, not to PostgreSQL"), "{told}");
         }
         let told_of = |rest: &str| told("historian", &at(rest));
         let there = told("orders", &at("data_dir = \"/a\""));
         assert!(
             there.contains(
-                "target.database.data_dir: is of a database that is made, and this one is there already"
+                "target.database.data_dir: applies only to a new database, but this one exists already"
             ),
             "{there}"
         );
@@ -452,14 +458,22 @@ mod tests {
         }
         assert_eq!(at(postgres, "between_trials = \"restart\"\nrestart = \"ssh h restart\""), "");
         for (address, rest, problem) in [
-            (sql_server, "memory = \"2GiB\"", "target.server.s.memory: is of a server that prony starts"),
-            (sql_server, "settings.x = 1", "target.server.s.settings: is of a server that prony starts"),
-            (sql_server, "between_trials = \"restart\"", "give restart the command that starts it again"),
-            (sql_server, "instances = 2", "are more than the addresses in at"),
-            (postgres, "data = \"/x\"", "can be said of a database of SQL Server alone"),
-            (postgres, "cold = true", "can be said of a database of SQL Server alone"),
-            (postgres, "between_trials = \"restore\"", "cannot be \"restore\" on this server"),
-            ("", "engine = \"postgres\"\nrestart = \"x\"", "prony starts this one: leave it out, or give at"),
+            (
+                sql_server,
+                "memory = \"2GiB\"",
+                "target.server.s.memory: applies only to a server that prony starts",
+            ),
+            (
+                sql_server,
+                "settings.x = 1",
+                "target.server.s.settings: applies only to a server that prony starts",
+            ),
+            (sql_server, "between_trials = \"restart\"", "Give the command as restart"),
+            (sql_server, "instances = 2", "more instances than addresses in at"),
+            (postgres, "data = \"/x\"", "supported only for SQL Server"),
+            (postgres, "cold = true", "supported only for SQL Server"),
+            (postgres, "between_trials = \"restore\"", "\"restore\" of a server that runs already"),
+            ("", "engine = \"postgres\"\nrestart = \"x\"", "prony starts this one. Remove it, or give at"),
         ] {
             let told = at(address, rest);
             assert!(told.contains(problem), "{address} {rest}: {told}");
@@ -479,8 +493,8 @@ mod tests {
             "target.database.delayed_durability = \"disabled\"",
         );
         let told = of([forced, ""]);
-        assert!(told.contains("is told how it logs") && told.contains("in all of them or in none"), "{told}");
-        assert!(!of([forced, disabled]).contains("is told how it logs"));
+        assert!(told.contains("has log settings") && told.contains("in all trials or in none"), "{told}");
+        assert!(!of([forced, disabled]).contains("has log settings"));
     }
 
     /// What a snapshot costs would have been told of trials that never asked for one.
@@ -500,7 +514,7 @@ mod tests {
                 |plan| format!("{:?}", plan.saving(&plan.databases()[0].0)),
             )
         };
-        assert!(of(["deletion", "snapshot"]).contains("has a snapshot in some trials and not in others"));
+        assert!(of(["deletion", "snapshot"]).contains("has a snapshot in some trials only"));
         assert_eq!(of(["deletion", "backup"]), "Some(Backup)", "also where the first trial asks for none");
     }
 
@@ -512,8 +526,8 @@ mod tests {
             let database = |rest: &str| format!("database = {{ at = \"{url}\"{rest} }}");
             for workload in ["historian", "orders", "register", "reporting"] {
                 for target in [database(""), database(", existing = \"replace\"")] {
-                    let (told, says) = (told(workload, &target), format!("{url} is no database for"));
-                    let alone = format!("{name} one for kinds of tables alone");
+                    let (told, says) = (told(workload, &target), format!("{url} cannot be used by"));
+                    let alone = format!("{name} supports only the tables workload");
                     assert!(told.contains(&says) && told.contains(&alone), "{workload}: {told}");
                 }
             }
@@ -539,16 +553,13 @@ mod tests {
         let long = "n".repeat(300);
         assert!(
             told("historian", &format!("database = \"sqlite:/a/{long}\""))
-                .contains("names a file of 303 bytes")
+                .contains("the file path has 303 bytes")
         );
         let named = |name: &str| {
             format!("database = {{ at = \"postgres://me@h/x\", name = \"{name}\", count = 10 }}")
         };
         assert_eq!(told("orders", &named(&long[..60])), "");
-        assert!(
-            told("orders", &named(&long[..61])).contains("cannot be the name of a database"),
-            "with its number"
-        );
+        assert!(told("orders", &named(&long[..61])).contains("invalid database name"), "with its number");
         for (workload, target, problem) in [
             ("orders", "database = [\"sqlite:a\", \"sqlite:./a\"]", "a is given twice"),
             (
@@ -556,19 +567,23 @@ mod tests {
                 "database = [\"postgres://me@h/x\", \"postgres://you@H:5432/y\"]",
                 "prony_orders of postgres://you@H/y is given twice",
             ),
-            ("orders", "database = \"fake:\"", "is no database for a load of orders: give a real one"),
+            ("orders", "database = \"fake:\"", "cannot be used by a load of orders. Give a real database"),
             (
                 "orders",
                 "database = { at = \"sqlite:/a\", name = \"x\" }",
-                "target.database.name: `x` has no meaning",
+                "target.database.name: `x` does not apply",
             ),
-            ("historian", "database = \"sqlite:/a\\nb\"", "has a control character in it"),
+            ("historian", "database = \"sqlite:/a\\nb\"", "contains a control character"),
             (
                 "historian",
                 "database = { at = \"postgres://me@h/x\", name = \"\" }",
-                "`` cannot be the name of a database",
+                "invalid database name ``",
             ),
-            ("historian", "database = { at = \"postgres://me@h/x\", name = \"../a\" }", "cannot be the name"),
+            (
+                "historian",
+                "database = { at = \"postgres://me@h/x\", name = \"../a\" }",
+                "invalid database name",
+            ),
         ] {
             let told = told(workload, target);
             assert!(told.contains(problem) && told.lines().count() == 1, "{target}: {told}");

@@ -95,7 +95,7 @@ pub fn read_text(path: &Path, bytes_max: Size) -> io::Result<String> {
             .iter()
             .filter(|&&byte| byte == b'\n')
             .count();
-        Error::new(ErrorKind::InvalidData, format!("line {line} is no text in UTF-8: save it as UTF-8"))
+        Error::new(ErrorKind::InvalidData, format!("line {line} is not UTF-8: save the file as UTF-8"))
     })
 }
 
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(read_text(&file, Size(3)).unwrap(), "a\nb");
         assert!(read(&file, Size(2)).unwrap_err().to_string().contains("larger than 2"));
         std::fs::write(&file, b"a\n\xff").unwrap();
-        assert!(read_text(&file, Size(3)).unwrap_err().to_string().starts_with("line 2 is no text"));
+        assert!(read_text(&file, Size(3)).unwrap_err().to_string().starts_with("line 2 is not UTF-8"));
     }
     /// A study file in UTF-16 without a mark is UTF-8 with zero bytes, and was refused for the first of them.
     #[test]
@@ -164,6 +164,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
         std::fs::write(&file, encoded("a = 1\n", u16::to_le_bytes)).unwrap();
-        insta::assert_snapshot!(read_text(&file, Size(99)).unwrap_err(), @"it is UTF-16LE text. Save it as UTF-8, or convert it with `iconv -f UTF-16LE -t UTF-8`");
+        insta::assert_snapshot!(read_text(&file, Size(99)).unwrap_err(), @"it is UTF-16LE text. Save it as UTF-8, or convert it with \
+        `iconv -f UTF-16LE -t UTF-8`");
     }
 }

@@ -118,7 +118,7 @@ pub async fn make(making: Making<'_>, stop: &AtomicBool, tell: &mut Tell<'_>) ->
     let Making { url, name, claim, layout } = making;
     let place = url.file().map_or_else(|| name.to_owned(), |file| file.display().to_string());
     let making = Own::make_laid(url, name, claim, layout);
-    unless_stopped_for_long(stop, telling(tell, Preparation::waiting(format!("taking up {place}")), making))
+    unless_stopped_for_long(stop, telling(tell, Preparation::waiting(format!("preparing {place}")), making))
         .await
 }
 
@@ -130,8 +130,7 @@ pub async fn remove(own: Own, stop: &AtomicBool) -> Result<(), Error> {
     let place = own.url().to_string();
     with_grace(stop, REMOVE_GRACE, own.remove()).await.unwrap_or_else(|| {
         Err(Error::Lost(format!(
-            "{place} could not be removed within {} s of the interruption, and may be left: drop it when it can be reached \
-             again, or let the next run replace it",
+            "{place} could not be deleted within {} s of the interruption and may still exist: drop it later, or let the next run replace it",
             REMOVE_GRACE.as_secs()
         )))
     })
@@ -144,8 +143,7 @@ pub async fn remove(own: Own, stop: &AtomicBool) -> Result<(), Error> {
 pub async fn forget_saved(own: &Own, stop: &AtomicBool) -> Result<(), Error> {
     with_grace(stop, REMOVE_GRACE, own.forget_saved()).await.unwrap_or_else(|| {
         Err(Error::Lost(format!(
-            "the snapshot of {} could not be removed within {} s of the interruption, and may be left: the next run that keeps what is in \
-             it replaces it",
+            "the snapshot of {} could not be deleted within {} s of the interruption and may still exist. The next run with a snapshot replaces it",
             own.url(),
             REMOVE_GRACE.as_secs()
         )))
@@ -181,7 +179,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_wait_is_told_at_its_begin_and_every_second() {
         let mut told = Vec::new();
-        let what = Preparation::waiting("taking up x.db");
+        let what = Preparation::waiting("preparing x.db");
         let work = sleep(Duration::from_millis(2_500));
         telling(&mut |sign| told.push(sign), what.clone(), work).await;
         assert_eq!(told, [what.clone(), what.clone(), what]);

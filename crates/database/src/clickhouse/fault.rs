@@ -48,7 +48,7 @@ fn read(text: &str) -> (Option<u32>, String) {
     });
     let words = text.split_once("DB::Exception: ").map_or(text, |(_, words)| words);
     let words = words.split(", e.what() =").next().unwrap_or(words).trim().trim_end_matches('.');
-    (code, if words.is_empty() { "it told no reason".to_owned() } else { words.to_owned() })
+    (code, if words.is_empty() { "it gave no reason".to_owned() } else { words.to_owned() })
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
         let full = "Code: 74, e.displayText() = DB::ErrnoException: Cannot write, errno: 28, strerror: No space left on device";
         assert!(matches!(of(full), Error::Full(_)));
         assert!(matches!(of("Code: 252. DB::Exception: Too many parts (300)"), Error::Conflict(_)));
-        assert!(matches!(of(""), Error::Statement(words) if words.ends_with("it told no reason")));
+        assert!(matches!(of(""), Error::Statement(words) if words.ends_with("it gave no reason")));
         assert_eq!((code(new.as_bytes()), code(b"<html>")), (Some(516), None));
     }
 }

@@ -28,7 +28,8 @@ use values::{ANSWERED_IN, Answered};
 const SETTINGS: &str = "SELECT name, value FROM system.settings WHERE name IN ('max_threads', 'max_memory_usage', 'mutations_sync') \
                         ORDER BY name";
 /// Those of its tables.
-const TABLE_SETTINGS: &str = "SELECT name, value FROM system.merge_tree_settings WHERE name IN ('fsync_after_insert', 'index_granularity') ORDER BY name";
+const TABLE_SETTINGS: &str = "SELECT name, value FROM system.merge_tree_settings WHERE name IN ('fsync_after_insert', \
+'index_granularity') ORDER BY name";
 /// The setting that makes the answer of a mutation wait for it.
 const WAITS: &str = "mutations_sync";
 
@@ -75,7 +76,7 @@ impl ClickHouseSession {
         let asked = "SELECT version()";
         let told = session.ask(("", asked.as_bytes()), attempt).await?;
         let Some([Value::Text(version)]) = told.rows.first().map(Vec::as_slice) else {
-            let words = "it told no version";
+            let words = "it did not report a version";
             return Err(Error::Unreachable(
                 attempt.text(words, "see whether ClickHouse listens on that port"),
             ));
@@ -147,7 +148,7 @@ impl ClickHouseSession {
             Protocol::Simple => {}
             Protocol::Extended | Protocol::Prepared => {
                 let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
-                return Err(Error::Statement(attempt.text("ClickHouse prepares no statements", "")));
+                return Err(Error::Statement(attempt.text("ClickHouse does not prepare statements", "")));
             }
         }
         self.last_code = None;
@@ -267,7 +268,7 @@ impl ClickHouseSession {
         let target = self.target.clone();
         let attempt = Attempt { doing: Doing::Run(sql), target: &target };
         if !parameters.is_empty() {
-            let words = "ClickHouse takes no values beside a statement";
+            let words = "ClickHouse does not accept parameters with a statement";
             return Err(Error::Statement(attempt.text(words, "put them into its text")));
         }
         self.ask(("", sql.as_bytes()), attempt).await

@@ -167,7 +167,7 @@ impl Cluster {
             Engine::Mysql => mysql::look(&self.asked(), limit).await,
             Engine::SqlServer => sqlserver::look((&self.address, &self.nodes), limit).await,
             Engine::Sqlite | Engine::ClickHouse | Engine::DuckDb | Engine::Fake => SeenCluster {
-                silent: Some(format!("{} is no engine of clusters", self.address.engine().name())),
+                silent: Some(format!("{} clusters are not supported", self.address.engine().name())),
                 ..SeenCluster::default()
             },
         }

@@ -148,8 +148,8 @@ fn galera(nodes: &[Url], answers: &[Result<Told, Error>]) -> SeenCluster {
 fn other_number(incoming: usize, nodes: usize) -> Option<String> {
     (incoming > nodes || (incoming < nodes && incoming > 0)).then(|| {
         format!(
-            "nodes are {nodes}, and the cluster has {incoming} that take sessions (wsrep_incoming_addresses): name all of them, and no others, \
-             and bring up those that are down"
+            "the address names {nodes}, but wsrep_incoming_addresses lists {incoming}: name exactly the nodes of the cluster, and \
+            start those that are down"
         )
     })
 }
@@ -217,7 +217,10 @@ mod tests {
         let out = || member("non-Primary", "Initialized", "u1", "h1:3306");
         let left = seen(out(), member("Primary", "Synced", "u1", ",h2:3306"));
         assert_eq!((left.primaries(), left.is_redundant), (vec!["h2:3306".to_owned()], Some(false)));
-        assert!(left.wrong().unwrap().contains("nodes are 2, and the cluster has 1"), "{left:?}");
+        assert!(
+            left.wrong().unwrap().contains("the address names 2, but wsrep_incoming_addresses lists 1"),
+            "{left:?}"
+        );
         let joins = seen(synced(), member("Primary", "Joined", "u1", both));
         assert_eq!(joins.is_redundant, Some(false));
         let split = seen(synced(), member("Primary", "Synced", "u2", "h2:3306"));

@@ -134,7 +134,7 @@ async fn own(interfaces: &[Interface], listed: &Cluster, limit: Duration) -> Vec
                 (Some(own), _) => Ok(own),
                 (None, Some(interface)) => get::<Own>(&interface, "patroni", limit).await,
                 (None, None) => {
-                    Err(Error::Unreachable(format!("{name} tells no place of its own (api_url `{url}`)")))
+                    Err(Error::Unreachable(format!("{name} does not report its address (api_url `{url}`)")))
                 }
             }
         }
@@ -233,7 +233,7 @@ fn differs(nodes: &[Url], listed: &Cluster) -> Option<String> {
         nodes.iter().map(place).find(|node| !listens.iter().any(|member| is_same_place(node, member)));
     if let Some(node) = missing {
         return Some(format!(
-            "the node {node} is no member that Patroni has, which are {}: name those in nodes, or give address in place of nodes",
+            "node {node} is not a member in Patroni; its members are {}: use these in nodes, or use address instead of nodes",
             listens.join(", ")
         ));
     }
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(told(&["postgres://a@10.89.0.4/x", "postgres://a@10.89.0.6:5433/x"]), "");
         assert!(told(&["postgres://a@10.89.0.4/x"]).starts_with("nodes are 1, and Patroni has 2 members"));
         let other = told(&["postgres://a@10.89.0.4/x", "postgres://a@10.89.0.9/x"]);
-        assert!(other.contains("the node 10.89.0.9:5432 is no member that Patroni has"), "{other}");
+        assert!(other.contains("node 10.89.0.9:5432 is not a member in Patroni"), "{other}");
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn seen(nodes: usize, answers: &[Result<Vec<Replica>, Error>]) -> SeenCluster {
     groups.sort_unstable();
     groups.dedup();
     let differs = match groups.as_slice() {
-        [] if silent.is_none() => Some(format!("it tells of no availability group: {GRANT}")),
+        [] if silent.is_none() => Some(format!("it shows no availability group: {GRANT}")),
         [] | [_] => other_number(nodes, &all, answers),
         several => Some(format!(
             "it has several availability groups ({}): give address a database that is in the one that is meant",
@@ -149,7 +149,7 @@ fn other_number(nodes: usize, all: &[&Replica], answers: &[Result<Vec<Replica>, 
     names.sort_unstable();
     names.dedup();
     if answers.iter().skip(1).any(|answer| answer.as_ref().is_ok_and(Vec::is_empty)) {
-        return Some(format!("one of the nodes is in no availability group that it tells of: {GRANT}"));
+        return Some(format!("one of the nodes shows no availability group: {GRANT}"));
     }
     (names.len() != nodes).then(|| {
         format!(
@@ -241,7 +241,7 @@ mod tests {
         let none = seen(0, &[Ok(Vec::new())]).wrong().unwrap();
         assert!(none.contains("no availability group") && none.contains("VIEW SERVER STATE"), "{none}");
         let alone = seen(2, &[primary.clone(), primary, Ok(Vec::new())]).wrong().unwrap();
-        assert!(alone.starts_with("one of the nodes is in no availability group"), "{alone}");
+        assert!(alone.starts_with("one of the nodes shows no availability group"), "{alone}");
     }
 
     #[test]

@@ -199,10 +199,7 @@ impl ToSql for Cell<'_> {
 }
 
 /// Numbers and texts; whatever else there is has to be cast to one of them.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "kinds of values of others, of which the rest is not read"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "other kinds of values are not read")]
 fn value(column: usize, value: ValueRef<'_>) -> Result<Value> {
     Ok(match value {
         ValueRef::Null => Value::Null,

@@ -46,7 +46,7 @@ impl FromStr for Fake {
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 
 fn duration(name: &str, value: &str) -> Result<Duration, UrlError> {
-    let wrong = || UrlError(format!("`{name}={value}` is no duration: give a number with s, ms, us or ns"));
+    let wrong = || UrlError(format!("invalid duration `{name}={value}`: use a number with s, ms, us or ns"));
     let digits = value.find(|character: char| !character.is_ascii_digit()).ok_or_else(wrong)?;
     let (number, unit) = value.split_at(digits);
     let number: u64 = number.parse().map_err(|_| wrong())?;
@@ -55,8 +55,7 @@ fn duration(name: &str, value: &str) -> Result<Duration, UrlError> {
 }
 
 fn number(name: &str, value: &str) -> Result<u64, UrlError> {
-    let wrong =
-        || UrlError(format!("`{name}={value}` is no count from 1: appends and rows are counted from 1"));
+    let wrong = || UrlError(format!("invalid `{name}={value}`: use a count of 1 or more"));
     value.parse().ok().filter(|&number| number > 0).ok_or_else(wrong)
 }
 

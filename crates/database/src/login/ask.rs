@@ -31,7 +31,8 @@ pub(crate) fn password(of: &str) -> Result<String, String> {
     }
     let open = rustix::fs::open("/dev/tty", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
     let mut terminal = open.map(File::from).map_err(|_| {
-        "password_file=- asks at the terminal, and there is none: give password_file=FILE, whose first line it is".to_owned()
+        "password_file=- needs a terminal: use password_file=FILE with the password in its first line"
+            .to_owned()
     })?;
     let password = at(&mut terminal, of).map_err(|error| format!("the password was not given: {error}"))?;
     asked.insert(of.to_owned(), password.clone());

@@ -228,7 +228,7 @@ impl Login {
         ];
         self.take_words(&names.map(|name| (format!("{name} of {from}"), value(name))))?;
         if !service.unheeded.is_empty() {
-            self.taken.push(format!("{} of {from} is not heeded", service.unheeded.join(", ")));
+            self.taken.push(format!("ignored {} in {from}", service.unheeded.join(", ")));
         }
         Ok(())
     }
@@ -323,6 +323,6 @@ pub(crate) fn first_line(file: &Path) -> Result<String, String> {
         .map_err(|error| format!("cannot read the password of {}: {error}", file.display()))?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
-        _ => Err(format!("there is no password in the first line of {}", file.display())),
+        _ => Err(format!("the first line of {} has no password", file.display())),
     }
 }

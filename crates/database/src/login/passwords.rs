@@ -16,7 +16,7 @@ pub(super) enum Found {
 pub(super) fn look_up(file: &Path, wanted: [&str; 4]) -> Found {
     let Ok(metadata) = std::fs::metadata(file) else { return Found::Nothing };
     if !metadata.is_file() {
-        return Found::Ignored(format!("{} was not read: it is no file", file.display()));
+        return Found::Ignored(format!("ignored {}: not a regular file", file.display()));
     }
     if metadata.mode() & 0o077 != 0 {
         let shown = file.display();

@@ -62,7 +62,7 @@ pub(super) fn read(name: &str, around: &Surroundings) -> Result<Service, UrlErro
     }
     let looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     Err(UrlError(format!(
-        "there is no service `{name}` in {}: give it there as [{name}], or name another",
+        "unknown service `{name}` in {}: add [{name}] to this file, or use another name",
         looked.join(", ")
     )))
 }
@@ -85,7 +85,7 @@ fn section(text: &str, name: &str, file: &Path) -> Result<Option<Service>, UrlEr
             let at = || format!("{}, line {}", file.display(), number + 1);
             let Some((key, value)) = line.split_once('=') else {
                 // What stands there could be a password.
-                return Err(UrlError(format!("{}: this is no `key=value`", at())));
+                return Err(UrlError(format!("{}: expected `key=value`", at())));
             };
             match key {
                 "service" => {

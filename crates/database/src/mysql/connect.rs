@@ -87,7 +87,7 @@ struct Sought<'a> {
 impl Sought<'_> {
     async fn over_socket(self, mode: Mode, attempt: Attempt<'_>) -> Result<Conn, Error> {
         let Host::Socket { path, .. } = &self.address.host else {
-            return Err(Error::Unreachable(attempt.text("it is no Unix socket", "")));
+            return Err(Error::Unreachable(attempt.text("not a Unix socket", "")));
         };
         if mode != Mode::Prefer && mode != Mode::Disable {
             let words = "over a Unix socket the driver has no TLS, and nothing leaves this machine";

@@ -20,7 +20,7 @@ pub(super) fn refusal(wrong: &ServerError) -> Option<Refusal> {
 }
 
 /// An error of a connection that was there.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 pub(super) fn of(error: &DriverError, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(words(error), remedy);
     match error {
@@ -64,8 +64,7 @@ fn table_is_full(message: &str) -> &'static str {
     if message.contains("#sql") {
         return "it is a temporary table of the server: make room in its tmpdir and its temporary tablespace";
     }
-    "if the table is in memory (ENGINE=MEMORY), raise max_heap_table_size and make the table again, else make room on the disk of the \
-     database, or let its tablespace grow"
+    "free space on the disk of the database, or let its tablespace grow; for ENGINE=MEMORY, increase max_heap_table_size and create the table again"
 }
 
 /// The statement that grants a privilege which is missing, as far as the server names it:
@@ -169,7 +168,7 @@ mod tests {
     #[test]
     fn a_table_that_is_full_may_be_one_in_memory_or_a_temporary_one() {
         let text = meaning(1114, "The table 'alarm' is full").to_string();
-        assert!(text.contains("max_heap_table_size") && text.contains("make room on the disk"), "{text}");
+        assert!(text.contains("max_heap_table_size") && text.contains("free space on the disk"), "{text}");
         let temporary = meaning(1114, "The table '/tmp/#sql-temptable-1f-3' is full").to_string();
         assert!(temporary.contains("tmpdir") && !temporary.contains("max_heap"), "{temporary}");
         assert!(matches!(meaning(1114, "The table 'alarm' is full"), Error::Full(_)));

@@ -515,7 +515,9 @@ fn durability(flush: &str, log_bin: &str, sync_binlog: &str, method: &str) -> (b
             "the redo log is flushed at each commit, the binary log is not: the last commits may be lost",
         ),
         "1" | "3" => (true, "each commit waits until its redo log is flushed to the disk"),
-        _ => (false, "a commit returns before its redo log is flushed: about the last second may be lost"),
+        _ => {
+            (false, "commits return before their redo log is flushed: a crash can lose about the last second")
+        }
     };
     (is_durable, format!("{sentence} ({settings})"))
 }

@@ -25,8 +25,7 @@ const GALERA: &str = "SHOW GLOBAL STATUS WHERE variable_name IN ('wsrep_ready', 
 /// <https://mariadb.com/docs/galera-cluster/reference/galera-cluster-system-variables#wsrep_sync_wait>
 const CATCH_UP: &str =
     "SET SESSION wsrep_sync_wait = 1; SELECT 1; SET SESSION wsrep_sync_wait = @@GLOBAL.wsrep_sync_wait";
-const REMEDY: &str = "have one of them take writes (read_only = 0, and of Galera a member of the primary component), or name the one that \
-                      is to be measured alone";
+const REMEDY: &str = "set read_only = 0 on one of them (with Galera: on a member of the primary component), or name only the node to measure";
 
 pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Result<(Conn, Link), Error> {
     // As often as all may move to each of them meanwhile.

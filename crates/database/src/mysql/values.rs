@@ -89,7 +89,7 @@ fn exactly(value: Raw<'_>, column: &ColumnDefinition) -> Result<Value, String> {
             Ok(text) => Ok(Value::Text(text.to_owned())),
             Err(_) => {
                 let name = column.name();
-                Err(format!("column `{name}` is no text in UTF-8: use HEX({name})"))
+                Err(format!("column `{name}` is not UTF-8: use HEX({name})"))
             }
         },
         Raw::Null | Raw::Int(_) | Raw::Float(_) | Raw::Double(_) | Raw::Moment(_) => {

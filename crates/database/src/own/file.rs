@@ -337,7 +337,7 @@ impl Place {
         let (directory, name) =
             Directory::of(&real).map_err(|error| match (error.kind(), file.parent()) {
                 (ErrorKind::NotFound, Some(directory)) => Error::NoDatabase(format!(
-                    "cannot make {shown}: there is no directory {0}; make it first with `mkdir -p {0}`",
+                    "cannot create {shown}: directory {0} does not exist; create it with `mkdir -p {0}`",
                     directory.display()
                 )),
                 _ => failed(error),
@@ -422,7 +422,7 @@ impl Place {
                 "which may hold what belongs to a database that was moved".to_owned()
             };
             return Err(Error::NoDatabase(format!(
-                "{}: beside it is {}{end}, {why}: put it back beside its database or move it away, or give another file",
+                "{}: next to it is {}{end}, {why}. Put it back next to its database, move it away, or use another file",
                 self.shown, self.shown
             )));
         }
@@ -535,7 +535,7 @@ impl Lock {
                     continue;
                 }
                 return Err(Error::NoDatabase(format!(
-                    "{shown} is there and is no lock of prony: move it away, or give another file"
+                    "{shown} exists and is not a lock of prony: move it away, or use another file"
                 )));
             }
             let held = match place.directory.open_file(&name) {
@@ -590,7 +590,7 @@ impl Drop for Lock {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 fn not_made(shown: &str, error: &io::Error) -> Error {
     let text = |remedy: &str| format!("cannot make {shown}: {error}; {remedy}");
     match error.kind() {

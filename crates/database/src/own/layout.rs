@@ -219,7 +219,7 @@ pub(super) async fn files(place: &Place, layout: &Layout, admin: &mut Session) -
         || (layout.log_dir.is_none() && layout.data_dirs.is_empty() && dirs[1].is_empty());
     if is_missing {
         return Err(Error::NoDatabase(format!(
-            "{} does not say where it makes files, as services that place them themselves: leave out directories, sizes and growth",
+            "{} does not report where it creates files, as managed services do: omit directories, sizes and growth",
             place.url
         )));
     }
@@ -243,9 +243,9 @@ pub(super) async fn check_files(place: &Place, files: &Files) -> Result<(), Erro
     match files.paths.iter().find(|path| !is_there(path)) {
         None => Ok(()),
         Some(path) => Err(Error::NoDatabase(format!(
-            "{} was asked for the file {path}, made the database, and has it elsewhere ({}): leave out directories, sizes and growth",
+            "{} created the database, but not in the file {path} ({}): omit directories, sizes and growth",
             place.url,
-            if found.is_empty() { "it tells of no files".to_owned() } else { found.join(", ") }
+            if found.is_empty() { "it shows no files".to_owned() } else { found.join(", ") }
         ))),
     }
 }
@@ -290,7 +290,7 @@ pub(super) async fn save(place: &Place, how: Saving, run: &str, admin: &mut Sess
             let files: Vec<(String, String)> = rows.into_iter().filter_map(file).collect();
             if files.is_empty() {
                 return Err(Error::NoDatabase(format!(
-                    "{} tells of no files of {}, and a snapshot needs one for each: restore by deletion",
+                    "{} shows no files of {}, but a snapshot needs one for each: restore by deletion",
                     place.url, place.name
                 )));
             }

@@ -255,8 +255,7 @@ impl Own {
 
     fn takes_none(&self) -> Error {
         if let Hold::Others = *self.hold {
-            let what =
-                "is used as it is: nothing of it is set, kept, brought back or removed; leave that out";
+            let what = "is used as it is: nothing of it is set, kept, brought back or removed; omit it";
             return Error::NoDatabase(format!("{} {what}", self.url));
         }
         layout::without(self.url.engine().dialect())

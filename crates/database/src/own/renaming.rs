@@ -45,8 +45,8 @@ pub(super) async fn clear_half_made(place: &Place, sql: &Renaming, admin: &mut S
 
 fn taken(place: &Place) -> Error {
     Error::NoDatabase(format!(
-        "{} has a name under which prony makes or removes databases, and holds something or is in use: look whose it is, and \
-         rename it or remove it by: {}",
+        "{} has a name that prony uses while it creates or deletes databases. It is in use or not empty: find out who owns it, then \
+        rename it or delete it with: {}",
         place.shown(),
         place.removal()
     ))

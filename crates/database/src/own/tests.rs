@@ -168,7 +168,7 @@ async fn what_is_no_lock_is_left() {
         fs::write(place.beside("-prony"), content).unwrap();
         for existing in ALL {
             let refused = place.make(existing).await.unwrap_err().to_string();
-            assert!(refused.contains("is no lock of prony"), "{refused}");
+            assert!(refused.contains("is not a lock of prony"), "{refused}");
         }
         assert_eq!(fs::read_to_string(place.beside("-prony")).unwrap(), content);
         assert_eq!(place.names().len(), 1);

@@ -122,7 +122,7 @@ impl<R: NumberRow> Encode for Numbers<R> {
             room[..2].copy_from_slice(&(R::KINDS.len() as i16).to_be_bytes());
             row.each(&mut Filled { room, end: 2 });
         });
-        assert_eq!(filled.count(), count, "there are as many rows as were told");
+        assert_eq!(filled.count(), count, "as many rows as announced");
         Ok(())
     }
 }

@@ -13,13 +13,12 @@ use crate::tls::Fault;
 use crate::{Dialect, Error, Mistake, Refusal};
 
 /// What can be done where nothing can be written.
-const ONLY_READS: &str = "this server only reads (a hot standby, a read replica, or default_transaction_read_only): connect to the \
-                          primary server, at its own address or the writer's of the cluster";
+const ONLY_READS: &str = "this server is read-only (a hot standby, a read replica, or default_transaction_read_only): connect to the \
+primary server or to the cluster's writer address";
 /// What can be done where the server does not have a statement that this program prepared.
-const UNPREPARED: &str = "prony prepared this statement, and the server session does not match: if a pooler gives each transaction \
-                          another session (PgBouncer with pool_mode = transaction), connect to the server itself, set pool_mode = \
-                          session, or use PgBouncer 1.21 or later with max_prepared_statements = 200, else remove DEALLOCATE and \
-                          DISCARD from the script";
+const UNPREPARED: &str = "this session does not know a statement that prony prepared. With a pooler (PgBouncer with pool_mode = \
+transaction), connect to the server itself, or set pool_mode = session. PgBouncer 1.21 or later also works with \
+max_prepared_statements = 200. Without a pooler, remove DEALLOCATE and DISCARD from the script";
 /// What can be done where a segment of shared memory does not fit, which lies on a file system of its own:
 /// <https://www.postgresql.org/docs/current/runtime-config-resource.html>, `dynamic_shared_memory_type`.
 const SHARED_MEMORY: &str = "make /dev/shm of the server larger (of a container, its shm-size, such as 256m), or set \
@@ -112,8 +111,8 @@ fn denied(message: &str, attempt: Attempt<'_>) -> String {
     }
     match (of("schema "), of("table ")) {
         (Some(schema), _) if sql.contains("create ") => format!(
-            "as an administrator: GRANT CREATE ON SCHEMA {schema} TO {role}, or use a database that {owner} owns (since \
-             PostgreSQL 15 nobody else may create in schema public)"
+            "as an administrator: GRANT CREATE ON SCHEMA {schema} TO {role}, or use a database that {owner} owns. Since PostgreSQL \
+            15 only its owner may create in schema public"
         ),
         (Some(schema), _) => format!("as an administrator: GRANT USAGE ON SCHEMA {schema} TO {role}"),
         (_, Some(table)) => {
@@ -184,7 +183,7 @@ impl Unconnected {
 pub(super) fn at_connect(error: &tokio_postgres::Error, also: Option<String>, attempt: Attempt<'_>) -> Error {
     let mut said = words(error);
     if let Some(other) = also.filter(|other| *other != said) {
-        said = format!("{said} (and a second time, otherwise encrypted: {other})");
+        said = format!("{said} (then, with other encryption: {other})");
     }
     let text = |remedy: &str| attempt.text(&said, remedy);
     if let Some(answer) = error.as_db_error() {

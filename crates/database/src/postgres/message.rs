@@ -168,7 +168,7 @@ impl Input {
         let Some(&[kind, a, b, c, d]) = held.first_chunk::<HEAD>() else { return Ok(None) };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if !(4..=LONGEST).contains(&length) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "what the server sent is no message"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the server sent an invalid message"));
         }
         let (all, begin) = (length + 1, self.held.start + HEAD);
         if held.len() >= all {
@@ -245,7 +245,7 @@ pub(super) fn columns(body: &[u8]) -> Option<Vec<Column>> {
 /// What is wrong with it.
 pub(super) fn cells<'r>(columns: &[Column], body: &'r [u8]) -> Result<CellRow<'r>, String> {
     let mut body = Body(body);
-    let not_whole = || "what the server sent is no whole row".to_owned();
+    let not_whole = || "the server sent an incomplete row".to_owned();
     if body.number().map(u16::from_be_bytes).map(usize::from) != Some(columns.len()) {
         return Err(not_whole());
     }

@@ -494,7 +494,7 @@ fn durability(fsync: &str, synchronous_commit: &str) -> (bool, String) {
     let settings = format!("fsync={fsync}, synchronous_commit={synchronous_commit}");
     let is_durable = fsync == "on" && synchronous_commit != "off";
     let sentence = match (fsync, synchronous_commit) {
-        ("on", "off") => "a commit returns before its WAL is flushed: the last ones may be lost in a crash",
+        ("on", "off") => "commits return before their WAL is flushed: a crash can lose the last ones",
         ("on", _) => "each commit waits until its WAL is flushed to the disk",
         _ => "nothing is forced to the disk: a loss of power may destroy the database",
     };

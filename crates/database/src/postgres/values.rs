@@ -81,7 +81,7 @@ pub(super) fn cell(kind: u32, raw: &[u8]) -> Result<Cell<'_>, String> {
             return Err(format!("a value of type {kind} is not read: cast it to text"));
         }
     }
-    .ok_or_else(|| "what the server sent is no value of its type".to_owned())
+    .ok_or_else(|| "the server sent an invalid value".to_owned())
 }
 
 fn is_text(ty: &Type) -> bool {

@@ -24,7 +24,7 @@ async fn a_server_that_only_reads_is_refused_at_once_with_the_remedy() {
     }
     let error = postgres.own("prony_reads", Existing::Refuse).await.map(drop).unwrap_err();
     assert!(
-        matches!(&error, Error::Refused(text) if text.contains("only reads") && text.contains("primary")),
+        matches!(&error, Error::Refused(text) if text.contains("read-only") && text.contains("primary")),
         "{error}"
     );
     let maria = Running::start(Engine::Mysql);
@@ -45,7 +45,7 @@ async fn a_server_that_only_reads_is_refused_at_once_with_the_remedy() {
     let mut reads = Session::open(&text.parse().unwrap()).await.unwrap();
     let error = reads.script("CREATE DATABASE prony_reads").await.unwrap_err();
     assert!(
-        matches!(&error, Error::Refused(text) if text.contains("only reads") && text.contains("primary")),
+        matches!(&error, Error::Refused(text) if text.contains("read-only") && text.contains("primary")),
         "{error}"
     );
 }

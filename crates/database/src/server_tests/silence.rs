@@ -106,7 +106,7 @@ pub(super) async fn an_answer_that_is_swallowed_is_known_by_asking_the_server(en
     let error = timeout(bound(engine), session.query("SELECT 2", &[])).await.unwrap().unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, Error::Lost(_)) && text.contains("it has nothing to do for this one"), "{text}");
-    assert!(text.contains("`SELECT 2`") && text.contains("swallows"), "{text}");
+    assert!(text.contains("`SELECT 2`") && text.contains("drops its answers"), "{text}");
 }
 
 /// Several times as long as a server may be silent.

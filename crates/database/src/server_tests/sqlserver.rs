@@ -144,8 +144,8 @@ async fn a_server_is_inspected_as_far_as_it_tells() {
     let unread: Vec<(&str, &str)> =
         found.unread.iter().map(|unread| (unread.what.as_str(), unread.because.as_str())).collect();
     let expected = [
-        ("memory and processors of its machine", "does not exist"),
-        ("the files of its databases", "it tells of none"),
+        ("memory and CPUs of its machine", "does not exist"),
+        ("the files of its databases", "it shows none"),
         ("the volumes that its files lie on", "does not exist"),
         ("its backups", "does not exist"),
         ("pages that it could not read", "does not exist"),
@@ -282,10 +282,10 @@ async fn a_server_that_passes_over_where_files_are_to_lie_is_found_out() {
     };
     let placed = Layout { data_dirs: vec!["/nowhere".to_owned()], ..Layout::default() };
     let told = make(&placed).await;
-    assert!(told.contains("was asked for the file /nowhere/prony_laid.mdf"), "{told}");
+    assert!(told.contains("not in the file /nowhere/prony_laid.mdf"), "{told}");
     let sized = Layout { data_bytes: Some(64 << 20), ..Layout::default() };
     let told = make(&sized).await;
-    assert!(told.contains("does not say where it makes files"), "{told}");
+    assert!(told.contains("does not report where it creates files"), "{told}");
     let full = Layout { recovery: Some(Recovery::Full), ..Layout::default() };
     let told = make(&full).await;
     assert!(told.contains("SET RECOVERY FULL"), "{told}");
@@ -302,7 +302,7 @@ async fn a_database_that_cannot_be_kept_is_left_as_it_is() {
     let server = server();
     let own = server.own("prony_kept", Existing::Refuse).await.unwrap();
     for (saving, words) in [
-        (Saving::Snapshot, "tells of no files of prony_kept"),
+        (Saving::Snapshot, "shows no files of prony_kept"),
         (Saving::Backup, "does not say where it writes backups"),
     ] {
         let told = own.save(saving).await.unwrap_err().to_string();

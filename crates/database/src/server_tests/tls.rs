@@ -285,7 +285,7 @@ async fn a_postgresql_that_wants_tls_or_none_or_a_client_certificate_says_so() {
     refused(&pg.url("sslmode=disable"), &["no encryption", "sslmode=require"]).await;
     assert_eq!(checked(&pg.url("sslmode=allow")).await, Some(Checked::Nothing));
     let wrong = pg.url("").replace(":secret@", ":secret9@");
-    refused(&wrong, &["password", "and a second time", "no encryption"]).await;
+    refused(&wrong, &["password", "then, with other encryption", "no encryption"]).await;
     pg.put("pg_hba.conf", "hostnossl all all all scram-sha-256\n");
     pg.reload("ssl", "on").await;
     let fallen = link(&pg.url("sslmode=prefer")).await.unwrap();

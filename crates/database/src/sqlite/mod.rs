@@ -184,7 +184,7 @@ impl SqliteSession {
                 "each commit is synced to the WAL before it returns (journal_mode=wal, synchronous=full)"
             }
             (true, false) => "each commit is synced before it returns (synchronous=full)",
-            (false, _) => "a commit may be lost with the power: synchronous is neither full nor extra",
+            (false, _) => "a power loss can lose commits: synchronous is neither full nor extra",
         };
         let names = [("journal_mode", ""), ("page_size", " B"), ("wal_autocheckpoint", " pages")];
         let mut listed: Vec<ServerSetting> = names
@@ -377,7 +377,7 @@ fn not_opened(file: &Path, error: &rusqlite::Error, attempt: Attempt<'_>) -> Err
             let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
             let remedy = match directory.filter(|directory| !directory.is_dir()) {
                 Some(directory) => format!("make the directory {} first", directory.display()),
-                None => "there is no such file: check its name".to_owned(),
+                None => "the file does not exist: check its name".to_owned(),
             };
             Error::NoDatabase(attempt.text(error, &remedy))
         }

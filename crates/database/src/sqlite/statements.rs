@@ -143,10 +143,7 @@ pub(crate) fn statement(
 }
 
 /// Why a statement cannot be prepared, if that is its own fault. Nothing is run.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "kinds of errors of others, of which the rest are not the statement's"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "other kinds of errors are not the statement's")]
 pub(crate) fn refusal(database: &Database, sql: &str) -> Option<Refusal> {
     let (words, lines_before) = match database.prepare(sql).err()? {
         rusqlite::Error::SqlInputError { error, msg, offset, .. } if error.code == ErrorCode::Unknown => {
@@ -333,10 +330,7 @@ fn value(value: ValueRef<'_>) -> Value {
 }
 
 /// The extended result code of an error of SQLite's own.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "kinds of errors of others, of which the rest are not SQLite's"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "other kinds of errors are not SQLite's")]
 pub(crate) fn code(error: &rusqlite::Error) -> Option<i32> {
     match error {
         rusqlite::Error::SqliteFailure(error, _) | rusqlite::Error::SqlInputError { error, .. } => {

@@ -129,7 +129,7 @@ async fn what_cannot_be_opened_is_told_apart() {
     let directory = TempDir::new().unwrap();
     let missing = Session::open(&url(&directory)).await.unwrap_err();
     assert!(
-        matches!(&missing, Error::NoDatabase(text) if text.contains("there is no such file")),
+        matches!(&missing, Error::NoDatabase(text) if text.contains("the file does not exist")),
         "{missing}"
     );
     let deeper: Url = format!("sqlite:{}/no/h.db", directory.path().display()).parse().unwrap();

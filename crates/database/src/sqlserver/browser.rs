@@ -70,7 +70,7 @@ async fn asked(service: SocketAddr, instance: &str) -> std::io::Result<Option<Ve
 /// # Errors
 /// In words, when it tells none.
 fn tcp_port(answer: &[u8], instance: &str) -> Result<u16, String> {
-    let odd = || format!("what answers for the instance `{instance}` is no browser service");
+    let odd = || format!("the answer for instance `{instance}` is not from a browser service");
     let (head, text) = answer.split_at_checked(3).ok_or_else(odd)?;
     let length = usize::from(u16::from_le_bytes([head[1], head[2]]));
     if head[0] != ANSWER || text.len() < length {
@@ -116,7 +116,7 @@ mod tests {
             assert!(words.contains(part), "{words}");
         }
         for odd in [&b""[..], b"\x05\xff\xff;", b"\x04\0\0", b"HTTP/1.1 400"] {
-            assert!(tcp_port(odd, "X").unwrap_err().contains("no browser service"));
+            assert!(tcp_port(odd, "X").unwrap_err().contains("not from a browser service"));
         }
     }
 

@@ -101,7 +101,7 @@ impl<'a> From<&'a TokenError> for Answer<'a> {
 }
 
 /// An error of a connection that was there.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 pub(super) fn of(error: &Driver, attempt: Attempt<'_>) -> Error {
     match error {
         Driver::Server(answer) => meaning(Answer::from(answer), attempt),
@@ -139,7 +139,7 @@ pub(super) fn keeps_session(error: &Driver) -> bool {
 }
 
 /// An error while a connection was made.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 pub(super) fn at_connect(error: &Driver, attempt: Attempt<'_>) -> Error {
     match error {
         Driver::Server(answer) => refusal(Answer::from(answer), attempt),
@@ -153,8 +153,8 @@ fn refusal(answer: Answer<'_>, attempt: Attempt<'_>) -> Error {
         // Azure lets in by addresses.
         40_615 | 47_073 => Error::Refused(text("let this machine's address in at the server's firewall")),
         18_456 => Error::Refused(text(
-            "check user and password of the address, SQLCMDPASSWORD, and that the server lets in its own logins (mixed mode); \
-             the state that tells why stands in the server's error log",
+            "check user and password of the address, SQLCMDPASSWORD, and that the server allows SQL logins (mixed mode); the \
+            server's error log has the reason (State)",
         )),
         18_470 => Error::Refused(text("ALTER LOGIN … ENABLE")),
         18_486..=18_488 => Error::Refused(text("unlock the login, or give it a new password")),
@@ -202,7 +202,7 @@ impl Answer<'_> {
 }
 
 /// The words of the server, or of the system, without the driver's around them.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 fn words(error: &Driver) -> String {
     match error {
         Driver::Server(answer) => Answer::from(answer).words(),

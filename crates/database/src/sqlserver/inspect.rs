@@ -32,7 +32,7 @@ pub(crate) static INSPECTED: Questions = Questions {
         },
         Question {
             table: "machine",
-            about: "memory and processors of its machine",
+            about: "memory and CPUs of its machine",
             columns: &["memory_bytes", "available_bytes", "server_bytes", "schedulers"],
             ways: &["SELECT m.total_physical_memory_kb * 1024, m.available_physical_memory_kb * 1024, \
                      p.physical_memory_in_use_kb * 1024, CAST(i.scheduler_count AS int) FROM sys.dm_os_sys_memory AS m \

@@ -170,13 +170,13 @@ fn directory(files: &[Vec<Value>], kind: i64) -> Option<String> {
 /// Source: <https://learn.microsoft.com/sql/relational-databases/logs/control-transaction-durability>.
 fn durability(delayed: Option<&str>) -> (bool, String) {
     let Some(delayed) = delayed else {
-        return (false, "the server does not tell whether a commit waits for the disk".to_owned());
+        return (false, "the server does not report whether commits wait for the disk".to_owned());
     };
     let is_durable = !delayed.eq_ignore_ascii_case("FORCED");
     let sentence = if is_durable {
         "each commit waits until its log is flushed to the disk"
     } else {
-        "a commit returns before its log is flushed: the last ones may be lost in a crash"
+        "commits return before their log is flushed: a crash can lose the last ones"
     };
     (is_durable, format!("{sentence} (delayed_durability={delayed})"))
 }
@@ -188,7 +188,7 @@ fn durability_of_postgres(fsync: Option<&str>, synchronous_commit: Option<&str>)
     let sentence = if is_durable {
         "each commit waits until its WAL is flushed to the disk"
     } else {
-        "a commit waits for no disk: the last ones may be lost in a crash, and the database without fsync"
+        "commits do not wait for the disk: a crash can lose the last ones, and without fsync the whole database"
     };
     (is_durable, format!("{sentence} (fsync={fsync}, synchronous_commit={commit})"))
 }

@@ -28,8 +28,8 @@ const REMEDY: &str = "name the authority that signed it with sslrootcert=FILE, o
                                  host_name_in_certificate=NAME; where the network is trusted, give trust_server_certificate=true";
 
 /// One that waits for the first word of the protocol says nothing to the first word of TLS.
-pub(super) const UNANSWERED: &str = "check host and port, and that the server is running and lets this machine in; one that does not \
-                                     know encrypt=strict (before SQL Server 2022) is asked with encrypt=on";
+pub(super) const UNANSWERED: &str = "check host and port, and that the server runs and accepts this machine; use encrypt=on for \
+servers before SQL Server 2022, which lack encrypt=strict";
 const ENDED: &str =
     "see what the server logged of it; one that does not know encrypt=strict is asked with encrypt=on";
 

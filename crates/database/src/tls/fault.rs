@@ -77,10 +77,7 @@ impl Fault {
     }
 
     /// What rustls says, in words.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "kinds of errors of others, of which the rest are alike"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
     pub(crate) fn of(error: &Error) -> Self {
         match error {
             Error::Other(other) => {
@@ -116,10 +113,7 @@ impl Fault {
         Self::new(format!("the server speaks no version of TLS that is wanted ({error})"), VERSION)
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "kinds of errors of others, of which the rest are alike"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
     fn of_certificate(wrong: &CertificateError) -> Self {
         let renew = "give the server a new certificate, and see that the clocks of both machines are right";
         match wrong {

@@ -32,7 +32,7 @@ pub(super) fn roots(roots: &Roots) -> Result<Arc<Trusted>, Fault> {
     }
     .and_then(|trusted| {
         let remedy = "install ca-certificates, or name a file of authorities that are trusted";
-        let nothing = || Fault::new(format!("there is no certificate in {}", trusted.name), remedy);
+        let nothing = || Fault::new(format!("{} has no certificate", trusted.name), remedy);
         if trusted.certificates.is_empty() { Err(nothing()) } else { Ok(trusted) }
     })
 }
@@ -77,7 +77,7 @@ pub(super) fn identity(
     let remedy = "name the certificate of the client and its key, both in PEM";
     let chain = certificates(certificate).map_err(|words| Fault::new(words, remedy))?;
     if chain.is_empty() {
-        return Err(Fault::new(format!("there is no certificate in {}", certificate.display()), remedy));
+        return Err(Fault::new(format!("{} has no certificate", certificate.display()), remedy));
     }
     let shown = key.display();
     let unread = |error: std::io::Error| Fault::new(format!("cannot read the key {shown}: {error}"), remedy);

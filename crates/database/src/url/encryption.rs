@@ -94,7 +94,7 @@ impl Mode {
                 Words::Libpq => "disable, allow, prefer, require, verify-ca or verify-full",
                 Words::Mysql => "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY",
             };
-            UrlError(format!("`{text}` is no encryption that is known: give {known}"))
+            UrlError(format!("unknown encryption `{text}`: use {known}"))
         })
     }
 }
@@ -216,7 +216,7 @@ pub(crate) fn read_oldest(text: &str) -> Result<Oldest, UrlError> {
     match text.to_ascii_lowercase().as_str() {
         "tlsv1" | "tlsv1.1" | "tlsv1.2" => Ok(Oldest::Tls12),
         "tlsv1.3" => Ok(Oldest::Tls13),
-        _ => Err(UrlError(format!("`{text}` is no version of TLS that is known: give TLSv1.2 or TLSv1.3"))),
+        _ => Err(UrlError(format!("unknown TLS version `{text}`: use TLSv1.2 or TLSv1.3"))),
     }
 }
 

@@ -235,7 +235,7 @@ impl Meant {
                 self.options.push(option);
             }
             Some(Becomes::Nothing("")) => self.remarks.push(format!("leave out `{name}`")),
-            Some(Becomes::Nothing(instead)) => self.remarks.push(format!("leave out `{name}`: {instead}")),
+            Some(Becomes::Nothing(instead)) => self.remarks.push(format!("omit `{name}`: {instead}")),
             Some(Becomes::User) => self.user = self.user.take().or_else(|| Some(value.to_owned())),
             Some(Becomes::Database) => self.database = value.to_owned(),
             Some(Becomes::Password) => (self.has_password, self.has_option_password) = (true, true),
@@ -243,7 +243,7 @@ impl Meant {
             None if is_name(name) && !self.has_option_password && !self.is_unclear => {
                 self.remarks.push(format!("leave out `{name}`"));
             }
-            None => self.remarks.push("leave out what stands behind the password".to_owned()),
+            None => self.remarks.push("omit the text after the password".to_owned()),
         }
     }
 

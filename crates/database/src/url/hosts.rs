@@ -43,7 +43,7 @@ impl Wanted {
     pub(crate) fn read(text: &str) -> Result<Self, UrlError> {
         Self::ALL.into_iter().find(|wanted| wanted.name() == text).ok_or_else(|| {
             let known = Self::ALL.map(Self::name).join(", ");
-            UrlError(format!("`{text}` is no kind of session that is known ({WANTED}): give {known}"))
+            UrlError(format!("unknown kind of session `{text}` ({WANTED}): use {known}"))
         })
     }
 

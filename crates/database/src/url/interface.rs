@@ -47,18 +47,16 @@ impl FromStr for Interface {
         let (is_encrypted, rest) = match text.split_once("://") {
             Some(("http", rest)) => (false, rest),
             Some(("https", rest)) => (true, rest),
-            _ => return Err(UrlError(format!("this is no address of Patroni's REST interface: {FORMS}"))),
+            _ => return Err(UrlError(format!("not an address of Patroni's REST interface: {FORMS}"))),
         };
         if rest.contains('@') {
             // It may be a password, so nothing of it is quoted.
-            return Err(UrlError(format!(
-                "Patroni tells how it stands to everybody: leave out the user; {FORMS}"
-            )));
+            return Err(UrlError(format!("Patroni's status needs no login: omit the user; {FORMS}")));
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (place, path) = place.split_once('/').unwrap_or((place, ""));
         if !matches!(path, "" | "patroni") {
-            return Err(UrlError(format!("`/{path}` is no part of it: {FORMS}")));
+            return Err(UrlError(format!("remove `/{path}`: {FORMS}")));
         }
         let (name, port) = host_and_port(place)?;
         if name.is_empty() {
@@ -135,11 +133,11 @@ mod tests {
     #[test]
     fn what_is_no_interface_is_told_with_the_remedy_and_no_password() {
         for (text, told) in [
-            ("pg1:8008", "no address of Patroni's REST interface: give http://HOST:8008"),
-            ("http://me:secret@pg1", "leave out the user"),
+            ("pg1:8008", "not an address of Patroni's REST interface: give http://HOST:8008"),
+            ("http://me:secret@pg1", "omit the user"),
             ("http://", "names no host"),
             ("http://pg1:x", "the port must be a number"),
-            ("http://pg1/cluster", "`/cluster` is no part of it"),
+            ("http://pg1/cluster", "remove `/cluster`"),
             ("http://pg1?sslmode=require", "give https with"),
             ("https://pg1?sslmode=prefer", "https is encrypted"),
         ] {

@@ -34,14 +34,14 @@ impl Url {
             return connection_string(text).map(|server| Self(Address::SqlServer(Box::new(server))));
         }
         let Some((scheme, rest)) = text.split_once(':') else {
-            return Err(UrlError(format!("this is no address of a database: {FORMS}")));
+            return Err(UrlError(format!("not an address of a database: {FORMS}")));
         };
         let Some(engine) = Engine::ALL.into_iter().find(|&engine| schemes(engine).contains(&scheme)) else {
             // What is no word could be the user of a login, or more.
             let is_word = scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || "+-.".contains(sign));
             let what =
                 if is_word && !rest.contains('@') { format!("`{scheme}:`") } else { "this".to_owned() };
-            return Err(UrlError(format!("{what} is no kind of address that is known: {FORMS}")));
+            return Err(UrlError(format!("unknown kind of address {what}: {FORMS}")));
         };
         match engine {
             Engine::Sqlite => file(rest, scheme).map(|file| Self(Address::Sqlite(file))),
@@ -83,7 +83,7 @@ fn file(path: &str, scheme: &str) -> Result<PathBuf, UrlError> {
         ))),
         // Each session would have a database of its own, and none would be written to a disk.
         ":memory:" => {
-            Err(UrlError(format!("`{scheme}::memory:` is no file: give one, on the disk in question")))
+            Err(UrlError(format!("`{scheme}::memory:` is not a file: give a file on the disk to measure")))
         }
         _ => Ok(PathBuf::from(path)),
     }
@@ -133,7 +133,7 @@ impl<'a> Parts<'a> {
 
     fn server(&self) -> Result<ServerAddress, UrlError> {
         let mut hosts = self.hosts()?.into_iter();
-        let Some(host) = hosts.next() else { return Err(UrlError("there is no host".to_owned())) };
+        let Some(host) = hosts.next() else { return Err(UrlError("the host is missing".to_owned())) };
         let user = match self.option("user") {
             Some(user) => Some(user.to_owned()),
             None => self.user.map(|user| decoded(user, "the user")).transpose()?,

@@ -219,8 +219,8 @@ pub(crate) fn probe() -> io::Result<()> {
 /// The message where a ring cannot be had and nothing else was permitted.
 pub(crate) fn refused(error: &io::Error) -> TrialError {
     TrialError::Engine(format!(
-        "cannot make an io_uring: {error}. Allow it (a container's seccomp profile or the sysctl \
-         kernel.io_uring_disabled may forbid it), or use {} with one outstanding I/O a thread",
+        "cannot create an io_uring: {error}. Allow it (a seccomp profile or the sysctl \
+         kernel.io_uring_disabled may forbid it), or use {} with one outstanding I/O per thread",
         crate::parameter("engine").of("psync")
     ))
 }

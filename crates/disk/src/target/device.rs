@@ -29,8 +29,8 @@ pub(super) fn open_to_destroy(
         DeviceError::Unnamed { known } => TargetError::usage(
             path,
             format!(
-                "is a block device and would be overwritten; to lose all it holds, add {} with its serial number or by-id name \
-                 ({known})",
+                "this is a block device, which would be overwritten. To destroy its content, add {} with \
+                 its serial number or by-id name ({known})",
                 crate::parameter("destroy")
             ),
         ),
@@ -38,8 +38,8 @@ pub(super) fn open_to_destroy(
     })?;
     let file = claimed.into_file();
     let found = signatures(&file);
-    let holds = if found.is_empty() { "no signature that is known".to_owned() } else { found.join(", ") };
-    Ok((file, vec![format!("{} will be overwritten. It holds now: {holds}", path.display())]))
+    let holds = if found.is_empty() { "no known signature".to_owned() } else { found.join(", ") };
+    Ok((file, vec![format!("{} will be overwritten. It now contains: {holds}", path.display())]))
 }
 
 /// A known signature: what it means, where it stands, its bytes.

@@ -55,7 +55,7 @@ impl TargetError {
 
     pub(super) fn interrupted() -> Self {
         Self {
-            message: "interrupted while test files were written; they are removed".to_owned(),
+            message: "interrupted while writing test files. They were deleted".to_owned(),
             is_usage: false,
         }
     }
@@ -69,7 +69,7 @@ impl TargetError {
         Self::usage(
             path,
             format!(
-                "{wanted} from offset {offset} does not fit into {}; change {}, {}, {} or {}",
+                "{wanted} from offset {offset} does not fit into {}. Change {}, {}, {} or {}",
                 Size(file_bytes),
                 parameter("region"),
                 parameter("offset"),
@@ -83,8 +83,8 @@ impl TargetError {
         Self::usage(
             path,
             format!(
-                "blocks of {} at offset {} do not suit direct I/O here; use multiples of the device's block size, \
-                 usually 4KiB, or {}",
+                "direct I/O does not support blocks of {} at offset {} here. Use multiples of the device's \
+                 block size, usually 4KiB, or {}",
                 Size(job.block_bytes),
                 Size(job.offset_bytes),
                 parameter("cache").of("buffered")
@@ -97,7 +97,8 @@ impl TargetError {
         Self::usage(
             path,
             format!(
-                "test files in a directory have no names, and after a crash there is nothing to look at; name a file, with {create}"
+                "test files in a directory have no names and are lost after a crash. Give a file, with \
+                 {create}"
             ),
         )
     }
@@ -106,7 +107,7 @@ impl TargetError {
         let poll = parameter("poll").of(true);
         Self::usage(
             path,
-            format!("its device has no queues to poll (sysfs queue/io_poll is not 1); leave out {poll}"),
+            format!("its device does not support polling (sysfs queue/io_poll is not 1). Remove {poll}"),
         )
     }
 
@@ -116,7 +117,7 @@ impl TargetError {
             Errno::NOENT => Self::system(
                 path,
                 "cannot be opened for each thread",
-                &"that is done through /proc/self/fd, and there is no /proc here; mount it: mount -t proc proc /proc",
+                &"/proc/self/fd is missing. Mount it: mount -t proc proc /proc",
             ),
             other => Self::open(path, other, cache),
         }
@@ -127,20 +128,20 @@ impl TargetError {
             Errno::INVAL if !cache.uses_file_cache() => Self::usage(
                 path,
                 format!(
-                    "this file system has no direct I/O (O_DIRECT); use {}, whose figures include the file cache, or another \
-                     directory",
+                    "this file system does not support direct I/O (O_DIRECT). Use {} (figures then include \
+                     the file cache), or another directory",
                     parameter("cache").of("buffered")
                 ),
             ),
             Errno::ROFS => Self::system(
                 path,
                 "cannot write",
-                &"the file system is mounted read-only; name another directory",
+                &"the file system is mounted read-only. Give another directory",
             ),
             Errno::ACCESS | Errno::PERM => Self::system(
                 path,
                 "permission denied",
-                &"name a path that you may use, or run as a user who may",
+                &"give a path that you may use, or run as a user who may",
             ),
             other => Self::system(path, "cannot open", &io::Error::from(other)),
         }

@@ -129,7 +129,7 @@ impl Filler<'_> {
             if made.is_none() && Marker::read(&file).is_none() {
                 return Err(TargetError::usage(
                     &path,
-                    "has changed and is no test file any more; nothing was written",
+                    "the file changed and is not a test file any more. Nothing was written",
                 ));
             }
             let marker = Marker { data_bytes: bytes, filled: false };
@@ -183,7 +183,7 @@ impl Filler<'_> {
     ) -> Result<FileWritten, TargetError> {
         self.files_made += 1;
         let mut blocks =
-            self.payload().map_err(|error| TargetError::system(path, "cannot have memory", &error))?;
+            self.payload().map_err(|error| TargetError::system(path, "cannot allocate memory", &error))?;
         // Direct writes do not fill the file cache with what direct reads will not use.
         let direct = reopen(file, OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC);
         let to = direct.as_ref().unwrap_or(file);
@@ -245,13 +245,13 @@ fn open_again(path: &Path) -> Result<File, TargetError> {
 fn not_made(path: &Path, error: &std::io::Error) -> TargetError {
     match Errno::from_io_error(error) {
         Some(error) => TargetError::open(path, error, CacheMode::Buffered),
-        None => TargetError::system(path, "cannot make it", error),
+        None => TargetError::system(path, "cannot create it", error),
     }
 }
 
 fn lock(path: &Path, file: &File) -> Result<(), TargetError> {
     rustix::fs::flock(file.as_fd(), FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-        TargetError::usage(path, "is in use by another prony; wait for it to end, or name another file")
+        TargetError::usage(path, "another prony uses this file. Wait for it to end, or give another file")
     })
 }
 
@@ -261,7 +261,7 @@ pub(super) fn write_error(path: &Path, error: Errno) -> TargetError {
             path,
             "cannot write the test file",
             &format!(
-                "no space is left on the file system; use smaller files ({}) or another directory",
+                "no space left on the file system. Use smaller files ({}) or another directory",
                 crate::parameter("file_size")
             ),
         ),
@@ -269,7 +269,8 @@ pub(super) fn write_error(path: &Path, error: Errno) -> TargetError {
             path,
             "cannot write the test file",
             &format!(
-                "files may not become so large; raise the limit (`ulimit -f`), use smaller files ({}) or another directory",
+                "the file would exceed the size limit. Raise the limit (`ulimit -f`), use smaller files \
+                 ({}) or another directory",
                 crate::parameter("file_size")
             ),
         ),

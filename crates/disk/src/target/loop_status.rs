@@ -1,6 +1,6 @@
 //! What a loop device stands on, asked of the device itself. Its name in /sys may be one of another mount namespace, or be
 //! gone; device and inode stay.
-#![expect(unsafe_code, reason = "an ioctl for which there is no safe function")]
+#![expect(unsafe_code, reason = "an ioctl: no safe function exists")]
 
 use std::path::Path;
 

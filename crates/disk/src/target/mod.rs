@@ -195,8 +195,9 @@ impl Target {
             if links == Some(0) {
                 return Err(TargetError::unnamed(&file.path));
             }
-            std::path::absolute(&file.path)
-                .map_err(|error| TargetError::system(&file.path, "cannot be named", &error))
+            std::path::absolute(&file.path).map_err(|error| {
+                TargetError::system(&file.path, "cannot determine its absolute path", &error)
+            })
         };
         self.files.iter().map(lasting).collect()
     }
@@ -224,7 +225,7 @@ impl Target {
             let path = &self.files[region.file].path;
             let file = self.open(region.file, Access { writes: job.writes(), cache: job.cache })?;
             let mut buffer = crate::buffer::Buffers::new(1, job.block_bytes, true, false, content)
-                .map_err(|error| TargetError::system(path, "cannot have memory for one block", &error))?;
+                .map_err(|error| TargetError::system(path, "cannot allocate memory for one block", &error))?;
             let block = buffer.block(0, job.block_bytes as usize);
             // Any other fault is the trial's to meet and to record.
             if rustix::io::pread(&file, block, region.begin) == Err(Errno::INVAL) {
@@ -266,7 +267,7 @@ impl Target {
             return Written::ByUs;
         }
         let Ok(regions) = self.regions(job) else {
-            return Written::Unknown { reason: "the region is not known".to_owned() };
+            return Written::Unknown { reason: "the region is unknown".to_owned() };
         };
         let mut holes_bytes = 0;
         let mut others = None;
@@ -276,7 +277,7 @@ impl Target {
                 FileWritten::ByUs => {}
                 FileWritten::Never => holes_bytes += region.bytes,
                 FileWritten::Device => {
-                    let reason = "a block device does not tell which of its blocks were written".to_owned();
+                    let reason = "a block device does not report which of its blocks were written".to_owned();
                     others = Some(Written::Unknown { reason });
                 }
                 FileWritten::ByOthers => {

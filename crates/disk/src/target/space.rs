@@ -22,7 +22,7 @@ impl fmt::Display for Lack {
         let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
         write!(
             f,
-            "{} do not fit: {} are free, of which {} (the larger of 1 GiB and 5 %) stay free",
+            "{} needed, but {} free, and {} must stay free (the larger of 1 GiB and 5%)",
             mib(self.needed_bytes),
             mib(self.free_bytes),
             mib(self.kept_bytes)
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(lack_of(5 * GIB, 10 * GIB, 100 * GIB), None, "5 GiB stay free");
         let message = lack_of(6 * GIB, 10 * GIB, 100 * GIB).unwrap().to_string();
         assert!(
-            message.starts_with("6144 MiB do not fit: 10240 MiB are free, of which 5120 MiB"),
+            message.starts_with("6144 MiB needed, but 10240 MiB free, and 5120 MiB must stay free"),
             "{message}"
         );
         assert_eq!(lack_of(0, 0, 100 * GIB), None, "a full disk can be read");

@@ -68,7 +68,7 @@ impl Survey {
             && !survey.items.iter().any(|item| matches!(item, Item::Device { .. }))
         {
             return Err(TargetError::machine(
-                "destroy names a block device, and no path is one: leave it out".into(),
+                "destroy needs a block device, but no path is one. Remove it".into(),
             ));
         }
         survey.check_space()?;
@@ -122,7 +122,8 @@ impl Survey {
                 return Err(TargetError::usage(
                     directory,
                     format!(
-                        "test files of {lack}; use smaller files ({}), fewer of them, or another directory",
+                        "not enough space for test files: {lack}. Use smaller files ({}), fewer of them, \
+                         or another directory",
                         crate::parameter("file_size")
                     ),
                 ));
@@ -141,7 +142,7 @@ fn check_distinct(named: &[(PathBuf, Option<u64>)]) -> Result<(), TargetError> {
         };
         if let Some((other, _)) = named[..position].iter().find(same) {
             let other = other.display();
-            return Err(TargetError::usage(path, format!("is {other} a second time; name it once")));
+            return Err(TargetError::usage(path, format!("the same as {other}. Give it once")));
         }
     }
     Ok(())
@@ -220,7 +221,7 @@ fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<St
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return missing(path, size, jobs).map(|item| (item, Vec::new()));
         }
-        Err(error) => return Err(TargetError::system(path, "cannot look at it", &error)),
+        Err(error) => return Err(TargetError::system(path, "cannot inspect it", &error)),
     };
     if metadata.is_dir() {
         check_writable(path)?;
@@ -233,10 +234,7 @@ fn look_at(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, Vec<St
     } else if metadata.file_type().is_block_device() {
         block_device(path, jobs)
     } else {
-        Err(TargetError::usage(
-            path,
-            "is neither a directory, a regular file nor a block device; name one of these",
-        ))
+        Err(TargetError::usage(path, "not a directory, a regular file or a block device. Give one of these"))
     }
 }
 
@@ -245,26 +243,23 @@ fn used_as_it_is(path: &Path, bytes: u64, jobs: &[Job]) -> Option<String> {
     let asked = jobs.iter().map(|job| job.file_bytes).max()?;
     let differs =
         bytes != asked && bytes != DATA_BEGIN + asked && jobs.iter().all(|job| job.pools.is_empty());
-    differs.then(|| format!("{} is used as it is, with {} bytes", path.display(), bytes))
+    differs.then(|| format!("{} keeps its size of {} bytes", path.display(), bytes))
 }
 
 fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
     if !jobs.iter().any(|job| job.create) {
-        return Err(TargetError::usage(
-            path,
-            "does not exist; name a directory, in which test files are made",
-        ));
+        return Err(TargetError::usage(path, "does not exist. Give a directory for test files"));
     }
     let parent = parent_of(path);
     if !parent.is_dir() {
         return Err(TargetError::usage(
             path,
-            format!("the directory {} does not exist; make it first", parent.display()),
+            format!("the directory {} does not exist. Create it first", parent.display()),
         ));
     }
     check_writable(parent)?;
     if path.is_symlink() {
-        return Err(TargetError::usage(path, "is a link to a file that does not exist; name that file"));
+        return Err(TargetError::usage(path, "a link to a file that does not exist. Give that file"));
     }
     let file_bytes = size.or_else(|| jobs.iter().map(|job| job.file_bytes).max()).unwrap_or(0);
     Ok(Item::Make { path: path.to_owned(), file_bytes, is_new: true })
@@ -275,10 +270,10 @@ fn existing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, u64),
     let writes = jobs.iter().any(Job::writes);
     // What is judged is what was opened, whatever gets its name meanwhile.
     let file = open_existing(path, writes)?;
-    let looked_at = |error| TargetError::system(path, "cannot look at it", &error);
+    let looked_at = |error| TargetError::system(path, "cannot inspect it", &error);
     let metadata = file.metadata().map_err(looked_at)?;
     if !metadata.is_file() {
-        return Err(TargetError::usage(path, "became something else than a file while it was looked at"));
+        return Err(TargetError::usage(path, "stopped being a regular file during the check"));
     }
     if writes {
         refuse_used(path, &file)?;
@@ -290,12 +285,12 @@ fn existing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<(Item, u64),
 fn refuse_used(path: &Path, file: &File) -> Result<(), TargetError> {
     let users = device::system()
         .users_of_file(file)
-        .map_err(|error| TargetError::system(path, "cannot look at what uses it", &error))?;
+        .map_err(|error| TargetError::system(path, "cannot check what uses it", &error))?;
     if users.is_empty() {
         return Ok(());
     }
     let users = users.join(", ");
-    Err(TargetError::usage(path, format!("is in use: {users}; detach it, or name another file")))
+    Err(TargetError::usage(path, format!("in use: {users}. Detach it, or give another file")))
 }
 
 fn judged(
@@ -323,7 +318,8 @@ fn judged(
         Some(marker) => Err(TargetError::usage(
             &path,
             format!(
-                "its marker says {} of data, but it has {} bytes; delete it, and {} makes it again",
+                "its marker gives {} of data, but the file has {} bytes. Delete the file, and create it \
+                 again with {}",
                 Size(marker.data_bytes),
                 metadata.len(),
                 parameter("create").of(true)
@@ -332,17 +328,14 @@ fn judged(
         None if writes && !jobs.iter().any(|job| job.overwrite) => Err(TargetError::usage(
             &path,
             format!(
-                "exists and was not made by prony; its content would be lost: name another file or a directory, or add {} to lose \
-                 it",
+                "already exists and was not created by prony. Give another file or a directory, or add {} \
+                 to overwrite it",
                 parameter("overwrite").of(true)
             ),
         )),
         None if size.is_some_and(|size| size > metadata.len()) => Err(TargetError::usage(
             &path,
-            format!(
-                "has {} bytes, fewer than asked for, and was not made by prony; use a smaller size",
-                metadata.len()
-            ),
+            format!("has only {} bytes and was not created by prony. Use a smaller size", metadata.len()),
         )),
         None => Ok(foreign(path, file, metadata.len(), jobs)),
     }

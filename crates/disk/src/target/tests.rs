@@ -116,10 +116,10 @@ fn an_interrupted_fill_leaves_no_file() {
 fn what_cannot_be_a_target_is_refused_with_a_remedy() {
     let directory = tempfile::tempdir().unwrap();
     let some = job("{}");
-    assert!(refusal(&directory.path().join("missing"), &some).contains("name a directory"));
+    assert!(refusal(&directory.path().join("missing"), &some).contains("Give a directory"));
     let nested = directory.path().join("no/such/file");
-    assert!(refusal(&nested, &job(r#"{"create": true}"#)).contains("make it first"));
-    assert!(refusal(Path::new("/dev/null"), &some).contains("neither a directory"));
+    assert!(refusal(&nested, &job(r#"{"create": true}"#)).contains("Create it first"));
+    assert!(refusal(Path::new("/dev/null"), &some).contains("not a directory"));
     let huge = job(r#"{"file_size": "900TiB"}"#);
     assert!(refusal(directory.path(), &huge).contains("file_size"));
 }
@@ -165,7 +165,7 @@ fn one_file_is_not_named_twice() {
     let job = job(r#"{"cache": "buffered"}"#);
     let never = AtomicBool::new(false);
     let error = Target::prepare(&[path, link], std::slice::from_ref(&job), &never, |_, _| {}).unwrap_err();
-    assert!(error.to_string().contains("second time"), "{error}");
+    assert!(error.to_string().contains("Give it once"), "{error}");
 }
 
 #[test]
@@ -184,5 +184,5 @@ fn what_the_machine_lacks_is_told_before_anything_is_made() {
 fn without_proc_the_remedy_is_told() {
     let told =
         TargetError::reopen(Path::new("/data"), rustix::io::Errno::NOENT, CacheMode::Direct).to_string();
-    assert!(told.contains("there is no /proc here; mount it: mount -t proc proc /proc"), "{told}");
+    assert!(told.contains("/proc/self/fd is missing. Mount it: mount -t proc proc /proc"), "{told}");
 }

@@ -201,8 +201,13 @@ impl Thread<'_> {
         let (bytes, reads, writes) = job.slot();
         Buffers::new(job.outstanding, bytes, reads, writes, content).map_err(|error| {
             TrialError::Engine(format!(
-                "cannot have memory for {} of {} bytes: {error}; use fewer outstanding I/Os or smaller blocks",
-                if job.outstanding == 1 { "one block".to_owned() } else { format!("{} blocks", job.outstanding) },
+                "cannot allocate memory for {} of {} bytes: {error}. Use fewer outstanding I/Os or smaller \
+                 blocks",
+                if job.outstanding == 1 {
+                    "one block".to_owned()
+                } else {
+                    format!("{} blocks", job.outstanding)
+                },
                 bytes
             ))
         })

@@ -148,7 +148,7 @@ impl Thread<'_> {
                 return Err(TrialError::Io {
                     path,
                     problem: format!(
-                        "{pages} pages are fewer than its {} threads; use fewer threads or a larger file",
+                        "{pages} pages for {} threads. Use fewer threads or a larger file",
                         share.sharers
                     ),
                 });

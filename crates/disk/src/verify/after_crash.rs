@@ -40,10 +40,10 @@ pub enum AfterCrashError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// It is on another host.
-    #[error("the journal that {0} keeps is the file that was named there: copy it here, and name the copy")]
+    #[error("the journal is on {0}. Copy the file from there, and give the copy")]
     Away(String),
     /// Other files than the journal's.
-    #[error("{given} files are named, and the journal is of {wanted}: {files}; name as many, in this order")]
+    #[error("{given} files given, but the journal has {wanted}: {files}. Give these files in this order")]
     Files {
         /// Number of files that were named.
         given: usize,
@@ -207,7 +207,7 @@ impl Looked<'_> {
                 return false;
             }
             Err(error) => {
-                self.evidence.io(Damage::Failed, spot, format!("a read of {bytes} bytes: {error}"));
+                self.evidence.io(Damage::Failed, spot, format!("read of {bytes} bytes: {error}"));
                 return false;
             }
         }
@@ -223,7 +223,7 @@ impl Looked<'_> {
         let Some(damage) = judge(&sight, &[]) else { return true };
         let other = match &sight {
             Sight::Elsewhere { place, version } => {
-                Some(format!("it is page {} of file {}, version {version}", place.page, place.file + 1))
+                Some(format!("it contains page {} of file {}, version {version}", place.page, place.file + 1))
             }
             _ => None,
         };
@@ -259,29 +259,27 @@ impl AfterCrash {
         let lost: u64 = lost(&verified.damage);
         let mut sentences = vec![match verified.fault() {
             None if verified.pages == 0 => {
-                "no page was looked at: the run ended before anything was promised, and nothing can be said of it".to_owned()
+                "no page was checked, because the run ended before any write was acknowledged as durable"
+                    .to_owned()
             }
             None => format!(
-                "{} pages looked at: all of the {} writes that were acknowledged as durable are there",
+                "{} pages checked: all {} writes that were acknowledged as durable are present",
                 verified.pages, self.durable_writes
             ),
             Some(fault) => format!(
-                "{} pages looked at, {} writes were acknowledged as durable: {fault}{}",
+                "{} pages checked, {} writes acknowledged as durable: {fault}{}",
                 verified.pages,
                 self.durable_writes,
-                if lost > 0 { "; what was acknowledged is lost" } else { "" }
+                if lost > 0 { ". Acknowledged data is lost" } else { "" }
             ),
         }];
-        let torn =
-            format!("{} hold parts of a write that was in flight, which is no fault", self.torn_in_flight);
+        let torn = format!("{} contain parts of a write in flight, which is allowed", self.torn_in_flight);
         sentences.extend((self.torn_in_flight > 0).then_some(torn));
-        let newer = format!(
-            "{} hold a write that was not yet acknowledged as durable, which is no fault",
-            self.newer
-        );
+        let newer =
+            format!("{} contain a write not yet acknowledged as durable, which is allowed", self.newer);
         sentences.extend((self.newer > 0).then_some(newer));
         let early = format!(
-            "{} threads had not written all of their pages once when it ended: nothing was promised of these",
+            "{} threads had not written all of their pages once at the end, so these pages have no guarantee",
             self.not_laid_out
         );
         sentences.extend((self.not_laid_out > 0).then_some(early));

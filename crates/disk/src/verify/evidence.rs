@@ -138,7 +138,10 @@ fn detail(found: &Found<'_>) -> String {
         Sight::Corrupt { bits, version } => corrupt(bits, *version),
         Sight::Elsewhere { .. } => found.other.clone().unwrap_or_default(),
         Sight::Old(version) if found.expected.zero => {
-            format!("version {version} was cut off with the end of the file, and stands there since it grew")
+            format!(
+                "version {version} was cut off with the end of the file, but is there again since the \
+                 file grew"
+            )
         }
         Sight::Old(version) => format!("version {version} where {} was acknowledged", found.expected.floor),
         Sight::Never(version) => format!("version {version} where {} is the last", found.expected.issued),
@@ -188,7 +191,7 @@ fn view(found: &Found<'_>) -> Vec<String> {
             Sector::Zero => lines.push("  512 zeros".to_owned()),
             Sector::NotRead => lines.push("  not read".to_owned()),
             Sector::Other if bits_between(is, should) > DAMAGED_BITS_MAX => {
-                lines.push("  512 bytes that this run did not write; they are not shown".to_owned());
+                lines.push("  512 bytes that this run did not write (not shown)".to_owned());
             }
             Sector::Version(_) | Sector::Other => lines.extend(hexadecimal(is, number * SECTOR)),
         }
@@ -273,7 +276,7 @@ mod tests {
         assert_eq!(findings[0].detail, "1 bit differs from version 1: bit 2 of byte 600");
         assert_eq!(findings[0].view.len(), 2 + 2 * 16, "one sector, as it is and as it should be");
         let view = findings[1].view.join("\n");
-        assert!(view.contains("did not write; they are not shown"), "{view}");
+        assert!(view.contains("did not write (not shown)"), "{view}");
         assert!(!view.contains("73656372"), "no word of somebody else's: {view}");
         assert_eq!(view.matches("as it is").count(), 1, "{view}");
     }

@@ -124,13 +124,14 @@ pub enum JournalError {
     },
     /// There is a file of that name.
     #[error(
-        "{0}: exists already; look at it with {after}, or name another file: a journal is of one run",
+        "{0} already exists. Check it with {after}, or give another file: each run needs its own journal",
         after = crate::parameter("after_crash").of(true)
     )]
     Exists(String),
     /// It is none, or is damaged.
     #[error(
-        "{path}: is no journal of prony verify, or a damaged one ({why}); nothing can be said of that run without it"
+        "{path} is damaged or not a journal of prony verify ({why}). Without the journal, that run cannot \
+         be checked"
     )]
     Damaged {
         /// The journal.
@@ -199,18 +200,18 @@ fn ownership_read(path: &Path) -> io::Result<Vec<u8>> {
 
 fn parse(content: &[u8]) -> Result<(Plan, Vec<Promised>), &'static str> {
     let head = content.get(..HEAD_BYTES).ok_or("it is too short")?;
-    let head = std::str::from_utf8(head).map_err(|_| "its head is no text")?;
+    let head = std::str::from_utf8(head).map_err(|_| "its header is not text")?;
     let mut lines = head.lines();
     if lines.next() != Some(FIRST_LINE) {
-        return Err("its first line says something else");
+        return Err("its first line is wrong");
     }
     let number =
         |line: Option<&str>, name: &str| line.and_then(|line| line.strip_prefix(name)).map(str::to_owned);
     let bytes = number(lines.next(), "plan_bytes ").and_then(|digits| digits.parse::<usize>().ok());
     let crc = number(lines.next(), "plan_crc ").and_then(|digits| u64::from_str_radix(&digits, 16).ok());
     let (bytes, crc) =
-        bytes.zip(crc).filter(|(bytes, _)| *bytes <= PLAN_BYTES_MAX).ok_or("its head is damaged")?;
-    let text = content.get(HEAD_BYTES..HEAD_BYTES + bytes).ok_or("it is cut off")?;
+        bytes.zip(crc).filter(|(bytes, _)| *bytes <= PLAN_BYTES_MAX).ok_or("its header is damaged")?;
+    let text = content.get(HEAD_BYTES..HEAD_BYTES + bytes).ok_or("it is truncated")?;
     if crc_fast::crc64_nvme(text) != crc {
         return Err("its plan is damaged");
     }
@@ -226,13 +227,13 @@ fn parse(content: &[u8]) -> Result<(Plan, Vec<Promised>), &'static str> {
 /// What the four sectors of a thread say.
 fn promised(content: &[u8], at: u64, of: (u128, u64)) -> Result<Promised, &'static str> {
     let at = at as usize;
-    let sectors = content.get(at..at + SLOTS as usize * SECTOR).ok_or("it is cut off")?;
+    let sectors = content.get(at..at + SLOTS as usize * SECTOR).ok_or("it is truncated")?;
     let either = |pair: &[u8]| {
         let numbers = pair.chunks_exact(SECTOR).map(|sector| number_in(sector, of));
         let is_written = |sector: &[u8]| sector.iter().any(|&byte| byte != 0);
         match numbers.max().flatten() {
             // One sector may be torn, the other was whole before it was written.
-            None if pair.chunks_exact(SECTOR).all(is_written) => Err("what a thread promised is damaged"),
+            None if pair.chunks_exact(SECTOR).all(is_written) => Err("the record of a thread is damaged"),
             number => Ok(number),
         }
     };
@@ -391,17 +392,17 @@ mod tests {
         let last = gone.len() - 2 * SECTOR;
         gone[last..].fill(0x5A);
         let cases: [(&[u8], &str); 5] = [
-            (&gone, "what a thread promised is damaged"),
+            (&gone, "the record of a thread is damaged"),
             (b"", "it is too short"),
-            (&[b'x'; 4096], "its first line says something else"),
-            (&whole[..whole.len() - 1], "it is cut off"),
+            (&[b'x'; 4096], "its first line is wrong"),
+            (&whole[..whole.len() - 1], "it is truncated"),
             (&damaged, "its plan is damaged"),
         ];
         for (content, why) in cases {
             assert_eq!(parse(content).unwrap_err(), why);
         }
         let again = create(&path, &plan(2)).unwrap_err().to_string();
-        assert!(again.contains("a journal is of one run"), "{again}");
+        assert!(again.contains("each run needs its own journal"), "{again}");
         let missing = read(&path.with_extension("gone")).unwrap_err().to_string();
         assert!(missing.contains("journal.gone: No such file"), "{missing}");
     }

@@ -154,15 +154,15 @@ pub(super) struct Flushing {
 pub(crate) enum VerifyError {
     #[error("the I/O engine failed: {0}")]
     Engine(#[source] io::Error),
-    #[error("the journal cannot be written: {0}; nothing was sent that it does not know of")]
+    #[error("the journal cannot be written: {0}. It has every write that was sent")]
     Journal(#[source] io::Error),
     #[error(
-        "{path}: cannot be given back its length of {bytes} bytes: {error}; give the file system more room"
+        "{path}: cannot restore its length of {bytes} bytes: {error}. Free some space on the file system"
     )]
     Resize { path: String, bytes: u64, error: io::Error },
     #[error("{path}: cannot be written before the load: {error}")]
     LayOut { path: String, error: String },
-    #[error("{path}: {ERRORS_MAX} I/Os failed one after the other, the last with: {error}")]
+    #[error("{path}: {ERRORS_MAX} I/Os in a row failed. Last error: {error}")]
     Gone { path: String, error: String },
 }
 

@@ -89,7 +89,7 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         if let Err(error) = self.volume.forget_cached() {
             self.is_frozen = true;
             let spot = Spot { at_ns: self.clock.now_ns(), ..self.nowhere() };
-            self.evidence.io(Damage::Failed, spot, format!("a flush before an audit: {error}"));
+            self.evidence.io(Damage::Failed, spot, format!("flush before an audit: {error}"));
         }
         let is_whole = self.walk(Purpose::Audit, is_within_load)?;
         self.found.audits += u64::from(is_whole);

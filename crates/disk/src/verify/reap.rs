@@ -210,7 +210,7 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
     fn other(&mut self, sight: &Sight) -> Option<String> {
         let Sight::Elsewhere { place, version } = sight else { return None };
         let page_bytes = u64::from(self.task.page_bytes);
-        let mut told = format!("it is page {}, version {version}", place.page);
+        let mut told = format!("it contains page {}, version {version}", place.page);
         let Some(part) = self.parts.iter().map(|loaded| &loaded.part).find(|part| part.number == place.file)
         else {
             return Some(format!("{told}, of file {} of this run", place.file + 1));
@@ -220,8 +220,8 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         let read = self.volume.read_again(part.file, offset, &mut self.again);
         let there = read.ok().and_then(|_| page::whole(&self.again)).filter(|header| header.place == *place);
         Some(match there {
-            Some(header) => format!("{told}, which holds version {} itself", header.version),
-            None => format!("{told}, which does not stand there"),
+            Some(header) => format!("{told}, which contains version {}", header.version),
+            None => format!("{told}, which is missing there"),
         })
     }
 
@@ -232,9 +232,9 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         let what = self.words(slot);
         let (damage, detail) = match u64::try_from(result) {
             Ok(moved) if slot.purpose != Purpose::Write && slot.purpose != Purpose::LayOut => {
-                (Damage::NotRead, format!("{what} moved {moved} bytes and no more"))
+                (Damage::NotRead, format!("{what} moved only {moved} bytes"))
             }
-            Ok(moved) => (Damage::Failed, format!("{what} moved {moved} bytes and no more")),
+            Ok(moved) => (Damage::Failed, format!("{what} moved only {moved} bytes")),
             Err(_) => (Damage::Failed, format!("{what}: {}", std::io::Error::from_raw_os_error(-result))),
         };
         if slot.purpose == Purpose::LayOut {
@@ -262,11 +262,11 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
     fn words(&self, slot: &Slot) -> String {
         let bytes = slot.pages * u64::from(self.task.page_bytes);
         match slot.purpose {
-            Purpose::Read | Purpose::Update => format!("a read of {bytes} bytes"),
-            Purpose::Audit => format!("an audit's read of {bytes} bytes"),
-            Purpose::Write => format!("a write of {bytes} bytes"),
-            Purpose::LayOut => format!("the first write of {bytes} bytes"),
-            Purpose::Flush => "a flush".to_owned(),
+            Purpose::Read | Purpose::Update => format!("read of {bytes} bytes"),
+            Purpose::Audit => format!("audit read of {bytes} bytes"),
+            Purpose::Write => format!("write of {bytes} bytes"),
+            Purpose::LayOut => format!("first write of {bytes} bytes"),
+            Purpose::Flush => "flush".to_owned(),
         }
     }
 
@@ -296,7 +296,7 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         }
         if let Some(finding) = slot.lateness.finding {
             let took_s = now_ns.saturating_sub(slot.sent_ns) as f64 / 1e9;
-            let detail = format!("{} was answered after {took_s:.1} s", self.words(&slot));
+            let detail = format!("{} completed after {took_s:.1} s", self.words(&slot));
             self.evidence.tell(finding, detail);
         }
     }
@@ -319,7 +319,7 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
             self.found.stalls += 1;
             let limit_s = self.task.stall_ns as f64 / 1e9;
             let detail =
-                format!("{} was not answered within {limit_s} s, nor until the end", self.words(&slot));
+                format!("{} did not complete within {limit_s} s or before the end", self.words(&slot));
             let spot = self.spot(&slot, now_ns);
             lateness.finding = self.evidence.io(Damage::Stalled, spot, detail);
             lateness.is_stalled = true;

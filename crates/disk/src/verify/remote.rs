@@ -129,7 +129,7 @@ impl Wire {
         self.stream.read_exact(&mut durable)?;
         let durable = u64::from_le_bytes(durable);
         if durable < self.durable || durable > self.sent {
-            return Err(io::Error::other("it answered what no journal would"));
+            return Err(io::Error::other("it sent an invalid answer"));
         }
         self.durable = durable;
         Ok(())
@@ -142,7 +142,7 @@ fn said(error: io::Error) -> io::Error {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             format!("it did not answer for {} s", PATIENCE.as_secs())
         }
-        io::ErrorKind::UnexpectedEof => "it ended the connection".to_owned(),
+        io::ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
         _ => return error,
     };
     io::Error::new(error.kind(), what)

@@ -76,7 +76,7 @@ impl JournalServer {
                 Ok(files) => {
                     // One journal is of one run: nobody else is let in, from before the run hears that it was.
                     drop(self.listener);
-                    tell(format!("{from} keeps its journal here"));
+                    tell(format!("{from} connected and writes its journal here"));
                     if let Err(error) = answer(&stream, "") {
                         return Ok(ServedJournal::Run { promises: 0, end: lost(&error) });
                     }
@@ -105,7 +105,7 @@ fn ready(of: &impl std::os::fd::AsFd, stop: &AtomicBool) -> io::Result<bool> {
 fn begun(stream: &TcpStream, file: &Path) -> Result<Vec<JournalFile>, String> {
     let plan = taken(stream).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("nothing came for {} s", PATIENCE.as_secs())
+            format!("no data for {} s", PATIENCE.as_secs())
         }
         _ => error.to_string(),
     })?;
@@ -114,7 +114,7 @@ fn begun(stream: &TcpStream, file: &Path) -> Result<Vec<JournalFile>, String> {
         let told: String = why.chars().take(REFUSAL_MAX / 4).collect();
         match answer(stream, &told) {
             Ok(()) => why,
-            Err(error) => format!("{why} (it could not be told: {error})"),
+            Err(error) => format!("{why} (the reason could not be sent: {error})"),
         }
     })
 }
@@ -144,12 +144,12 @@ fn taken(mut stream: &TcpStream) -> io::Result<Plan> {
     length.copy_from_slice(&head[8..]);
     let length = u64::from_le_bytes(length);
     if head[..8] != GREETING || length > CONTENT_MAX {
-        return Err(io::Error::other("it is no prony verify of this version"));
+        return Err(io::Error::other("the client is not a prony verify of this version"));
     }
     // As much as comes, and no room for what only was said to come.
     let mut content = Vec::new();
     stream.take(length).read_to_end(&mut content)?;
-    journal::planned(&content).map_err(|why| io::Error::other(format!("its journal is none: {why}")))
+    journal::planned(&content).map_err(|why| io::Error::other(format!("invalid journal: {why}")))
 }
 
 /// Keeps promises until no more come.
@@ -160,16 +160,16 @@ fn kept(mut stream: &TcpStream, mut files: Vec<JournalFile>, stop: &AtomicBool) 
     let mut have = 0;
     let end = loop {
         if !ready(&stream, stop)? {
-            break "it was told to end".to_owned();
+            break "stopped by the user".to_owned();
         }
         match stream.read(&mut buffer[have..]) {
-            Ok(0) => break "the run ended its connection".to_owned(),
+            Ok(0) => break "the run closed its connection".to_owned(),
             Ok(bytes) => have += bytes,
             Err(error) => break lost(&error),
         }
         let whole = have / PROMISE_BYTES;
         if let Err(why) = keep(&buffer[..whole * PROMISE_BYTES], &mut files, &mut last)? {
-            break format!("what came is no promise ({why})");
+            break format!("invalid data ({why})");
         }
         promises += whole as u64;
         buffer.copy_within(whole * PROMISE_BYTES..have, 0);
@@ -197,10 +197,10 @@ fn keep(promises: &[u8], files: &mut [JournalFile], last: &mut Last) -> io::Resu
         let number = u64::from(word(8)) | u64::from(word(12)) << 32;
         let (thread, pair) = (word(0), word(4));
         if thread as usize >= files.len() || pair > 1 {
-            return Ok(Err("of a thread that there is not"));
+            return Ok(Err("unknown thread"));
         }
         if last.insert((thread, pair), number).is_some_and(|before| before > number) {
-            return Ok(Err("it goes back"));
+            return Ok(Err("number decreases"));
         }
         news.insert((thread, pair), number);
     }
@@ -272,7 +272,7 @@ mod tests {
         first.reserve(5).unwrap();
         drop((first, last, wire));
         let (ended, _) = served.join().unwrap();
-        let end = "the run ended its connection".to_owned();
+        let end = "the run closed its connection".to_owned();
         assert_eq!(ended.unwrap(), ServedJournal::Run { promises: 2_001, end });
         let promised = |reserved, durable| Promised { reserved, durable };
         let expected = vec![promised(Some(5), 0), promised(None, 0), promised(Some(10_000), 1_000)];
@@ -293,7 +293,7 @@ mod tests {
             assert_eq!(honest.durable(4).unwrap_err().to_string(), failed, "and it stays so");
             let (ended, _) = served.join().unwrap();
             let ServedJournal::Run { promises: 1, end } = ended.unwrap() else { panic!("one was kept") };
-            assert!(end.starts_with("what came is no promise"), "{end}");
+            assert!(end.starts_with("invalid data"), "{end}");
         }
     }
 
@@ -318,6 +318,6 @@ mod tests {
         assert_eq!(told.iter().filter(|line| line.contains("was refused")).count(), 4, "{told:#?}");
         let again = serving(place.path().join("kept"));
         let refused = Wire::connect(&again.0, &plan(1)).unwrap_err().to_string();
-        assert!(refused.contains("exists already"), "{refused}");
+        assert!(refused.contains("already exists"), "{refused}");
     }
 }

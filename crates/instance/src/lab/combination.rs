@@ -109,8 +109,7 @@ fn blocks(shape: &LabShape, machine: &Machine) -> Option<String> {
             ""
         };
         format!(
-            "{name} with blocks of {block} bytes cannot be mounted by this kernel ({major}.{minor}), whose pages have {page} bytes: give \
-             {other}--block-size {page}"
+            "this kernel ({major}.{minor}, pages of {page} bytes) cannot mount {name} with blocks of {block} bytes: use {other}--block-size {page}"
         )
     })
 }
@@ -248,17 +247,17 @@ mod tests {
             (
                 blocks(FileSystem::Ext4, 65_536),
                 MACHINE,
-                "(6.18), whose pages have 4096 bytes: give --file-system xfs, or",
+                "(6.18, pages of 4096 bytes) cannot mount ext4 with blocks of 65536 bytes: use --file-system xfs, or",
             ),
             (
                 blocks(FileSystem::Ext4, 65_536),
                 older,
-                "(6.1), whose pages have 4096 bytes: give --block-size 4096",
+                "(6.1, pages of 4096 bytes) cannot mount ext4 with blocks of 65536 bytes: use --block-size 4096",
             ),
             (blocks(FileSystem::Ext4, 65_536), Machine { kernel: (6, 19), ..MACHINE }, ""),
             (blocks(FileSystem::Ext4, 65_536), large_pages, ""),
             (blocks(FileSystem::Xfs, 65_536), MACHINE, ""),
-            (blocks(FileSystem::Xfs, 65_536), older, "xfs with blocks of 65536 bytes cannot be mounted"),
+            (blocks(FileSystem::Xfs, 65_536), older, "cannot mount xfs with blocks of 65536 bytes"),
             (blocks(FileSystem::Btrfs, 8192), MACHINE, "btrfs with blocks of 8192"),
             (blocks(FileSystem::Xfs, 5000), MACHINE, "a power of two"),
             (blocks(FileSystem::Btrfs, 2048), MACHINE, "from 4096 to 65536"),

@@ -28,7 +28,7 @@ pub enum LabError {
     Impossible(String),
     /// Something lies on a volume whose power is not ours to cut.
     #[error(
-        "{path} lies on no laboratory, and only the power of one is cut: give its data a volume that `prony lab create` makes",
+        "{path} is not on a lab volume, and prony cuts the power only of those: put the data on a volume of `prony lab create`",
         path = path.display()
     )]
     NoPower {
@@ -37,8 +37,7 @@ pub enum LabError {
     },
     /// The backing files do not fit.
     #[error(
-        "{path} has {free_mib} MiB free, and the backing files take {wanted_mib} MiB, of which 1024 MiB besides stay free: give smaller or \
-         fewer devices, or another directory",
+        "{path} has {free_mib} MiB free, but the lab needs {wanted_mib} MiB, and 1024 MiB must stay free: use fewer or smaller devices, or another directory",
         path = path.display()
     )]
     NoRoom {
@@ -93,7 +92,7 @@ pub enum LabError {
         pid: u32,
     },
     /// Something uses a laboratory that is to be removed.
-    #[error("{name} is in use ({why}): end what uses it (fuser -vm {mount} tells what), and remove it again", mount = mount.display())]
+    #[error("{name} is in use ({why}): stop the processes that `fuser -vm {mount}` lists, then delete it again", mount = mount.display())]
     InUse {
         /// Its name.
         name: String,

@@ -44,7 +44,7 @@ impl Lab {
             MDADM.find()?;
         }
         if !Path::new("/dev/loop-control").exists() {
-            return Err(LabError::NoLoop { why: "there is no /dev/loop-control".to_owned() });
+            return Err(LabError::NoLoop { why: "/dev/loop-control does not exist".to_owned() });
         }
         if !shape.throttle.is_none() {
             Throttles::find()?;

@@ -104,7 +104,7 @@ impl KnownLab {
                 let nodes: Vec<&str> = left.iter().map(|one| one.node.as_str()).collect();
                 let why =
                     failed.map_or_else(|| "something has them open".to_owned(), |error| error.to_string());
-                return Err(self.in_use(&format!("{} cannot be taken away: {why}", nodes.join(", "))));
+                return Err(self.in_use(&format!("cannot delete {}: {why}", nodes.join(", "))));
             }
             std::thread::sleep(LOOK_AGAIN);
         }

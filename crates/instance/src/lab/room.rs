@@ -53,7 +53,7 @@ mod tests {
         let here = Path::new("/data");
         assert!(enough(here, 5 << 30, 4 << 30).is_ok());
         let error = enough(here, (5 << 30) - 1, 4 << 30).unwrap_err().to_string();
-        assert!(error.starts_with("/data has 5119 MiB free, and the backing files take 4096 MiB"), "{error}");
+        assert!(error.starts_with("/data has 5119 MiB free, but the lab needs 4096 MiB"), "{error}");
         assert!(enough(here, u64::MAX - 1, u64::MAX).is_err(), "what cannot be counted does not fit");
     }
 

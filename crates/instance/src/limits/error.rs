@@ -74,8 +74,8 @@ impl Resource {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Memory => "memory",
-            Self::Cpu => "processor time",
-            Self::CpuSet => "the set of processors",
+            Self::Cpu => "CPU time",
+            Self::CpuSet => "the set of CPUs",
             Self::Io => "I/O of disks",
         }
     }

@@ -283,8 +283,8 @@ fn enable(
 fn not_given(above: &Path, what: Resource, source: io::Error) -> LimitError {
     if source.kind() == ErrorKind::ResourceBusy {
         let why = format!(
-            "{} has processes besides prony and so no groups with limits: start prony in a group of its own, such as \
-             `systemd-run --scope -p Delegate=yes …`",
+            "{} contains other processes, so prony cannot create groups with limits in it: start prony in its own group, such as \
+            `systemd-run --scope -p Delegate=yes …`",
             above.display()
         );
         return LimitError::Missing { what: what.word(), why };

@@ -51,8 +51,8 @@ impl Manager {
             let why = String::from_utf8_lossy(&said.stderr);
             let why = why.lines().last().unwrap_or("it does not say why");
             return Err(refused(format!(
-                "systemd manages the groups of this machine and gives none: {why}; run as root, or where you are logged in \
-                 (`loginctl enable-linger` has your services run without it)"
+                "systemd manages the groups of this machine and refused one: {why}; run as root or in a login session (`loginctl \
+                enable-linger` replaces the login)"
             )));
         }
         let given = String::from_utf8_lossy(&said.stdout);
@@ -168,7 +168,7 @@ mod tests {
         let mute = "echo noise >&2; echo 'Failed to connect to bus: No medium found' >&2; exit 1";
         let error = manager(place.path(), mute).gives(&wanted).unwrap_err().to_string();
         assert!(
-            error.contains("gives none: Failed to connect to bus: No medium found; run as root"),
+            error.contains("refused one: Failed to connect to bus: No medium found; run as root"),
             "{error}"
         );
         let none = Manager { run: place.path().join("none"), is_of_machine: true };

@@ -202,10 +202,7 @@ fn what_cannot_be_limited_is_told_with_a_remedy() {
     std::fs::write(root.path().join("sys/fs/cgroup/cgroup.controllers"), "memory io").unwrap();
     let limits = Limits { cpus: Some(1.0), ..Limits::default() };
     let error = Group::make_at(root.path(), "us", &limits).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "processor time cannot be limited on this machine: the kernel's controller `cpu` is missing"
-    );
+    assert_eq!(error, "CPU time cannot be limited on this machine: the kernel's controller `cpu` is missing");
     let root = machine("", "/", &[]);
     let error = Group::make_at(root.path(), "us", &everything()).unwrap_err().to_string();
     assert_eq!(

@@ -42,8 +42,8 @@ impl Throttles {
         let groups = place::whole_hierarchy(root, Resource::Io.controller(Version::One))?;
         let groups = groups.ok_or_else(|| LimitError::Missing {
             what: Resource::Io.word(),
-            why: "devices are throttled for everybody by the controller `blkio` of control groups of the first version, which is not \
-                  mounted: leave the throttle out, or limit servers (--read-iops, --write-iops)"
+            why: "throttling a device needs the controller `blkio` of cgroup v1, which is not mounted: omit the throttle, or limit \
+            servers (--read-iops, --write-iops)"
                 .to_owned(),
         })?;
         for group in &groups {
@@ -157,10 +157,7 @@ mod tests {
         std::fs::write(here.path().join("proc/self/mountinfo"), "41 31 0:38 / /c rw - cgroup2 cgroup2 rw\n")
             .unwrap();
         let error = Throttles::find_at(here.path()).unwrap_err().to_string();
-        assert!(
-            error.contains("`blkio` of control groups of the first version, which is not mounted"),
-            "{error}"
-        );
+        assert!(error.contains("`blkio` of cgroup v1, which is not mounted"), "{error}");
     }
 
     #[test]

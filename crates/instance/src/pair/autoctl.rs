@@ -283,7 +283,7 @@ impl Cluster for Autoctl {
                 });
                 told.collect::<Vec<_>>().join("; ")
             }
-            Err(error) => format!("the monitor does not tell: {error}"),
+            Err(error) => format!("the monitor does not answer: {error}"),
         }
     }
 

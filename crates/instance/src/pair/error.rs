@@ -16,13 +16,13 @@ pub enum PairError {
         instead: &'static str,
     },
     /// A pair's nodes cannot be placed or limited so.
-    #[error("a pair of servers takes no {what}: leave it out, or measure a single server")]
+    #[error("a pair of servers takes no {what}: omit it, or measure a single server")]
     NotOfPairs {
         /// What was asked for.
         what: &'static str,
     },
     /// A timeout is not known.
-    #[error("`{key}` is no timeout of this pair's failover: there are {known}")]
+    #[error("unknown timeout `{key}` of this pair's failover: use {known}")]
     NoTimeout {
         /// What was given.
         key: String,
@@ -30,7 +30,7 @@ pub enum PairError {
         known: String,
     },
     /// A timeout is no number.
-    #[error("`{value}` is no value of {key}: give {form}")]
+    #[error("invalid value `{value}` of {key}: use {form}")]
     TimeoutValue {
         /// The timeout.
         key: String,
@@ -62,8 +62,8 @@ pub enum PairError {
     },
     /// Two nodes would lie on one volume.
     #[error(
-        "{first} and {second} lie on one volume, and each node of a pair is to have one of its own: give another directory, such as \
-             `prony lab create` makes",
+        "{first} and {second} are on one volume, but each node of a pair needs its own: use another directory, such as a volume of \
+        `prony lab create`",
         first = first.display(), second = second.display()
     )]
     OneVolume {
@@ -73,9 +73,7 @@ pub enum PairError {
         second: PathBuf,
     },
     /// What lies in the pair's directory cannot fail alone.
-    #[error(
-        "{node} lies on no volume of its own, which could fail: start the pair with a directory for each node"
-    )]
+    #[error("{node} has no separate volume that could fail: start the pair with one directory per node")]
     NoVolume {
         /// The node.
         node: String,

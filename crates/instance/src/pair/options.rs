@@ -210,7 +210,7 @@ mod tests {
             set(&PairOptions::default().timeout(key, value)).unwrap_err().to_string()
         };
         assert!(
-            told("heartbeat", "1").starts_with("`heartbeat` is no timeout"),
+            told("heartbeat", "1").starts_with("unknown timeout `heartbeat`"),
             "{}",
             told("heartbeat", "1")
         );

@@ -85,7 +85,7 @@ impl Claimed {
 
 pub(super) fn check(system: &System, number: Number, name: Option<&str>) -> Result<(), DeviceError> {
     let names = system.names_of(number);
-    let known = if names.is_empty() { "none that the kernel tells".to_owned() } else { names.join(", ") };
+    let known = if names.is_empty() { "none that the kernel shows".to_owned() } else { names.join(", ") };
     match name {
         None => return Err(DeviceError::Unnamed { known }),
         Some(given) if !names.iter().any(|known| known == given) => {

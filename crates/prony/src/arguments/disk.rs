@@ -10,28 +10,38 @@ use super::{MustHold, profile_names};
 
 #[derive(Debug, Args)]
 pub(crate) struct Disk {
-    /// Directories (test files of our own are made there), files or block devices
+    /// Directories, files or block devices
+    ///
+    /// prony creates test files of its own in a directory, and deletes them at the end.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// A bundle of tests: quick, cdm3, cdm8, sqlserver, sweep, steady, flush [default: the one test the options describe]
-    #[arg(long, value_name = "NAME", help_heading = "Study", value_parser = profile_names(&::study::DISK_PROFILES))]
+    /// Run a bundle of tests
+    ///
+    /// Without it, prony runs the one test that the options describe.
+    #[arg(long, value_name = "NAME", help_heading = "Load", value_parser = profile_names(&::study::DISK_PROFILES))]
     pub(crate) profile: Option<String>,
 
-    /// Times that each test is measured [default: 1, or the profile's]
-    #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Times to measure each test [default: 1, or the profile's]
+    #[arg(long, value_name = "NUMBER", help_heading = "Repeats and thresholds", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
-    /// Rest before each test but the first [default: 0s, or the profile's]
-    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    /// Rest before each test except the first [default: 0s]
+    ///
+    /// A profile can have its own default.
+    #[arg(long = "cooldown", value_name = "TIME", help_heading = "Repeats and thresholds")]
     pub(crate) pause: Option<Span>,
 
-    /// Mean latency past which a sweep goes no deeper [default: 20ms in the profile sweep]
-    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    /// Mean latency at which a sweep stops [default: 20ms]
+    ///
+    /// The sweep does not try greater queue depths after that. The default is that of the profile sweep.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     pub(crate) latency_tolerance: Option<Span>,
 
-    /// Compare with what an array should give: DISKS x KIND [RAID], such as "100 x sas10k raid10"
-    #[arg(long, value_name = "ARRAY", help_heading = "Study")]
+    /// Compare with an array, such as "100 x sas10k raid10"
+    ///
+    /// The form is DISKS x KIND [RAID].
+    #[arg(long, hide_short_help = true, value_name = "ARRAY", help_heading = "Output")]
     pub(crate) expect: Option<String>,
 
     #[command(flatten)]

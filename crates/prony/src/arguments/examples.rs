@@ -8,20 +8,20 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "prony explain",
         &[
-            ("What the warning [noisy] means and what to do", "prony explain noisy"),
+            ("Meaning of the warning [noisy], and the remedy", "prony explain noisy"),
             ("All rules", "prony explain"),
         ],
     ),
     (
         "prony check",
         &[
-            ("What does this machine give a database? Two minutes", "prony check"),
+            ("Measure the disk and SQLite in two minutes", "prony check"),
             (
-                "A quarter of that, of the disk under a directory, kept under a name",
+                "Measure another directory in a quarter of that, and name the run",
                 "prony check /data --duration 2s --file-size 256MiB --name before",
             ),
             (
-                "Also what PostgreSQL makes of it, with its data and its log on other disks, two processors and 4 GiB",
+                "Also measure PostgreSQL, with data and log on different disks, 2 CPUs and 4 GiB",
                 "prony check /log --managed postgres --data /data --log /log --cpus 2 --memory 4GiB",
             ),
         ],
@@ -30,30 +30,33 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony disk",
         &[
             (
-                "A mixed load with 16 I/Os outstanding in each of two threads",
+                "Run a mixed load with 16 outstanding I/Os in each of two threads",
                 "prony disk /data --block-size 8KiB --read-share 70 --outstanding 16 --threads 2",
             ),
+            ("Measure as CrystalDiskMark does", "prony disk /data --profile cdm8"),
             (
-                "A log: every write on stable storage",
+                "Write a log: every write on stable storage",
                 "prony disk /data --read-share 0 --pattern sequential --write-through",
             ),
             (
-                "Does it hold 5,000 reads a second? Ends with 3 if not",
+                "Test whether 5,000 reads/s are sustained; the exit code is 3 if not",
                 "prony disk /data --rate 5000/s --arrivals poisson --outstanding 64",
             ),
-            ("CrystalDiskMark's rows", "prony disk /data --profile cdm8"),
         ],
     ),
     (
         "prony verify",
         &[
-            ("Half a minute in a directory, as SQLIOSim would load it", "prony verify /data --profile quick"),
             (
-                "An hour of a log, each write on stable storage, with pages of 4 KiB",
+                "Test a directory for 30 seconds, with a load like SQLIOSim",
+                "prony verify /data --profile quick",
+            ),
+            (
+                "Test a log for one hour, with durable writes and pages of 4 KiB",
                 "prony verify /log --profile log --write-through --block-size 4KiB --duration 1h",
             ),
             (
-                "A device, all of it; what it holds is lost",
+                "Test a whole device; its content is lost",
                 "prony verify /dev/sdb --destroy SERIAL --threads 4 --duration 24h",
             ),
         ],
@@ -62,19 +65,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony historian",
         &[
             (
-                "Does SQLite hold 3,700 records a second?",
-                "prony historian --target sqlite:/data/historian.db --rate 3700/s --duration 10m",
-            ),
-            (
-                "The highest rate that a server holds; some minutes",
+                "Find the highest sustained rate of a server in some minutes",
                 "prony historian --target postgres://me@localhost/postgres --find-max --quick",
             ),
             (
-                "The same on a server that is started for it, within 2 GiB and one and a half processors",
+                "Test whether SQLite sustains 3,700 records/s",
+                "prony historian --target sqlite:/data/historian.db --rate 3700/s --duration 10m",
+            ),
+            (
+                "Start a server with 2 GiB and 1.5 CPUs, and find its highest rate",
                 "prony historian --managed postgres --data /data --log /log --memory 2GiB --cpus 1.5 --find-max --quick",
             ),
             (
-                "A recording, ten times as fast as it was made",
+                "Replay a recording ten times faster",
                 "prony historian --target mysql://me@localhost/mysql --source csv:plant.csv --speed 10",
             ),
         ],
@@ -83,71 +86,71 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony script",
         &[
             (
-                "A script of yours on your database, with 16 clients for a minute",
+                "Run your script on your database, with 16 clients for one minute",
                 "prony script transfer.sql --target postgres://me@localhost/mydb --clients 16",
             ),
             (
-                "Three reads to each write, 500 transactions a second whatever becomes of them",
+                "Run pgbench's transactions on any engine, and count slow ones",
+                "prony script --builtin tpcb-like --managed mariadb --clients 16 --latency-limit 20ms",
+            ),
+            (
+                "Run three reads per write, at 500 transactions/s",
                 "prony script read.sql@3 write.sql --target mysql://me@localhost/mydb --clients 32 --rate 500/s --poisson",
             ),
             (
-                "pgbench's own transactions on any engine, with tables that are made for them, late ones counted",
-                "prony script --builtin tpcb-like --scale 10 --managed mariadb --data /data --clients 16 --latency-limit 20ms",
-            ),
-            (
-                "On a server that is started for it, with what one processor gives",
+                "Start a server with one CPU, and create your tables on it",
                 "prony script transfer.sql --init tables.sql --define scale=10 --managed postgres --data /data --cpus 1",
             ),
             (
-                "What a server logged, at twice its pace, on a copy of its database",
+                "Replay the log of a server twice as fast, on a copy of its database",
                 "prony script --replay postgresql.csv --speed 2 --only-database shop --target postgres://me@localhost/copy",
             ),
         ],
     ),
     (
-        "prony reporting",
+        "prony analytics",
         &[
             (
-                "A million messages in SQLite; half a minute",
-                "prony reporting --target sqlite:/data/reports.db",
+                "Use one million messages in SQLite, for 30 seconds",
+                "prony analytics --target sqlite:/data/reports.db",
             ),
             (
-                "What a report of a tenth of ten million messages takes within 1 GiB of memory, as a procedure",
-                "prony reporting --events 10000000 --access procedure --managed postgres --data /data --memory 1GiB",
+                "Keep the messages in your database, so that the next run need not load them",
+                "prony analytics --target mysql://me@localhost/mysql --keep",
             ),
             (
-                "The same messages in a database of yours that is kept, so that the next run need not load them",
-                "prony reporting --target mysql://me@localhost/mysql --keep",
+                "Start a server with 1 GiB, and call a procedure that reports on 10 million messages",
+                "prony analytics --events 10000000 --access procedure --managed postgres --data /data --memory 1GiB",
             ),
         ],
     ),
     (
-        "prony register",
+        "prony failover",
         &[
             (
-                "How long your database is away while you switch it over, and what it loses",
-                "prony register --target postgres://me@db-1,db-2/postgres --duration 5m",
+                "Measure the outage and lost writes while you switch over a database",
+                "prony failover --target postgres://me@db-1,db-2/postgres --duration 5m",
             ),
             (
-                "More reads, fewer registers, and a tenth of a second is an outage",
-                "prony register --target mysql://me@localhost/mysql --reads 80 --keys 10 --outage 100ms",
+                "Start a server and kill it during the load",
+                "prony failover --managed postgres --data /data --fault 'kill at 20s' --rate 2000/s",
             ),
             (
-                "A server that is started for it",
-                "prony register --managed postgres --data /data --rate 2000/s --duration 30s",
+                "Use more reads and fewer registers, and count 100 ms as an outage",
+                "prony failover --target mysql://me@localhost/mysql --reads 80 --keys 10 --outage 100ms",
             ),
         ],
     ),
     (
         "prony tables",
         &[
-            ("Every kind of table that SQLite has, within this program", "prony tables --quick"),
+            ("Measure every kind of table of the built-in SQLite", "prony tables --quick"),
             (
-                "Those of a server, sixty million rows each, seven times so that differences are told from chance",
+                "Measure the kinds of a server seven times, with 60 million rows each",
                 "prony tables --target postgres://me@localhost/postgres --rows 60000000 --repeats 7",
             ),
             (
-                "One kind alone, by procedures, on a server that is started for it",
+                "Start a server, and measure one kind with procedures",
                 "prony tables --managed mariadb --data /data --kind volatile --access procedure",
             ),
         ],
@@ -155,23 +158,26 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "prony orders",
         &[
-            ("Load a store, and drive it", "prony orders load --target sqlite:/data/orders.db --size 10MB"),
+            (
+                "Load a store, then run orders on it",
+                "prony orders load --target sqlite:/data/orders.db --size 10MB",
+            ),
             ("", "prony orders run --target sqlite:/data/orders.db --clients 8 --duration 1m"),
         ],
     ),
     (
         "prony orders generate",
-        &[("The rows of the smallest store as files", "prony orders generate --csv rows --size 10MB")],
+        &[("Write the rows of a small store to files", "prony orders generate --csv rows --size 10MB")],
     ),
     (
         "prony orders load",
         &[
             (
-                "A store of DVD Store's medium size",
+                "Load a store of DVD Store's medium size",
                 "prony orders load --target postgres://me@localhost/postgres --size 1GB",
             ),
             (
-                "Again, in place of the one that is there",
+                "Replace an existing store",
                 "prony orders load --target sqlite:/data/orders.db --size 10MB --replace",
             ),
         ],
@@ -180,90 +186,93 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony orders run",
         &[
             (
-                "32 clients who think for 20 ms after each order",
+                "Run 32 clients, with a mean wait of 20 ms after each order",
                 "prony orders run --target postgres://me@localhost/postgres --clients 32 --think-time 20ms",
             ),
             (
-                "Does it hold 60,000 orders a minute? Ends with 3 if not",
+                "Test whether 60,000 orders/min are sustained; the exit code is 3 if not",
                 "prony orders run --target postgres://me@localhost/postgres --clients 64 --rate 60000/min",
             ),
             (
-                "Four small servers, as they were loaded before each of seven runs",
+                "Start four servers, and restore them before each of seven trials",
                 "prony orders run --managed mariadb --instances 4 --memory 4GiB --size 100MB --repeats 7 --between-trials restore",
             ),
             (
-                "DVD Store's own words and lines",
+                "Use DVD Store's options and output",
                 "prony orders run --target sqlite:/data/orders.db --n-threads 8 --run-time 1m --warmup-time 10s --compat",
             ),
         ],
     ),
     (
         "prony orders verify",
-        &[("Is everything there that was loaded?", "prony orders verify --target sqlite:/data/orders.db")],
+        &[("Test that all loaded rows exist", "prony orders verify --target sqlite:/data/orders.db")],
     ),
     (
         "prony study",
         &[
-            ("What is there, and what would it need?", "prony study list"),
-            ("", "prony study plan sweep --place disk=/data"),
-            ("A short look", "prony study run sweep --place disk=/data --quick"),
+            ("List studies, and show the plan of one", "prony study list"),
+            ("", "prony study plan sweep --location disk=/data"),
+            ("Run it for a first impression", "prony study run sweep --location disk=/data --quick"),
         ],
     ),
     (
         "prony study run",
         &[
-            ("A study of your own", "prony study run flush-rows.toml"),
+            ("Run your own study", "prony study run batch-rows.toml"),
             (
-                "One that was published, on a directory of yours",
-                "prony study run sweep --place disk=/data --quick",
+                "Run a published study on your directory",
+                "prony study run sweep --location disk=/data --quick",
             ),
             (
-                "With another parameter, and an end once all is settled",
-                "prony study run flush-rows.toml --set workload.historian.duration=30s --blocks 20 --stop 'when settled'",
+                "Change a parameter, and stop when all comparisons are settled",
+                "prony study run batch-rows.toml --set workload.historian.duration=30s --blocks 20 --stop settled",
             ),
             (
-                "For continuous integration, a case for each threshold",
-                "prony study run flush-rows.toml --junit prony.xml",
+                "Write a test case for each threshold, for continuous integration",
+                "prony study run batch-rows.toml --junit prony.xml",
             ),
         ],
     ),
-    ("prony study list", &[("Names, and what each answers", "prony study list")]),
+    ("prony study list", &[("List names and questions", "prony study list")]),
     (
         "prony study show",
         &[
-            ("A file to begin one's own with", "prony study show hds-flush-rows > mine.toml"),
-            ("What it answers, what it needs and how to adapt it", "prony study show hds-flush-rows --page"),
+            ("Copy a study file to edit", "prony study show hds-flush-rows > mine.toml"),
+            ("Print the page of a study", "prony study show hds-flush-rows --page"),
         ],
     ),
     (
         "prony study plan",
         &[
-            ("How long, how much, and what is lacking", "prony study plan flush-rows.toml"),
+            ("Show time, bytes written and missing requirements", "prony study plan batch-rows.toml"),
             (
-                "How many blocks find a gain of 5 % where trials scatter by 3 %",
-                "prony study plan flush-rows.toml --gain '5 %' --noise '3 %'",
+                "Compute the blocks that detect a gain of 5% with noise of 3%",
+                "prony study plan batch-rows.toml --gain 5% --noise 3%",
             ),
         ],
     ),
     (
         "prony study resume",
-        &[("After a kill, or a reboot", "prony study resume prony-results/20261121T073000Z-flush-rows")],
+        &[(
+            "Continue after a kill or a reboot",
+            "prony study resume prony-results/20261121T073000Z-batch-rows",
+        )],
     ),
     (
         "prony compare",
         &[
-            ("What a change gave", "prony compare prony-results/before prony-results/after"),
+            ("Compare two runs", "prony compare prony-results/before prony-results/after"),
             (
-                "Several runs a side, by which better or worse can be said",
-                "prony compare a1 a2 a3 --with b1 b2 b3 --smallest '5 %'",
+                "Compare several runs per side, to call one side better or worse",
+                "prony compare a1 a2 a3 --candidate b1 b2 b3 --min-effect 5%",
             ),
             (
-                "Ends with 3 where a change is shown to cost more than is allowed",
-                "prony compare latest --baseline release --between 2% --fail-if 'p99_ms > +10 %' --fail-if 'iops < -5 %'",
+                "Fail with exit code 3 if a figure is certainly worse than allowed",
+                "prony compare latest --baseline release --run-sd 2% --fail-if 'p99_ms > +10%' --fail-if 'iops < -5%'",
             ),
             (
-                "The same for continuous integration: a comment on the change, and the cases of JUnit",
-                "prony compare latest --baseline release --between 2% --fail-if 'p99_ms > +10 %' --markdown comment.md --junit prony.xml",
+                "Write a comment and JUnit cases, for continuous integration",
+                "prony compare latest --baseline release --run-sd 2% --fail-if 'p99_ms > +10%' --markdown comment.md --junit prony.xml",
             ),
         ],
     ),
@@ -271,64 +280,61 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony history",
         &[
             (
-                "A nightly check that ends with 3 once a figure is worse than it was with the release",
+                "Measure every night, and exit with 3 if a figure is worse than the release",
                 "prony check /data --results nightly",
             ),
-            (
-                "",
-                "prony history nightly/* --baseline nightly/2026-10-01-release --smallest '5 %' --html --output history.html",
-            ),
+            ("", "prony history nightly/* --baseline nightly/release --html --output history.html"),
         ],
     ),
     (
         "prony inspect",
         &[
+            ("Inspect this machine and the disk of a directory", "prony inspect /data"),
             (
-                "What of this machine and this disk endangers data or costs performance?",
-                "prony inspect /data",
-            ),
-            (
-                "A server, the machine that it runs on, and the volumes of its data and its log",
+                "Inspect a server, its machine, and its volumes",
                 "prony inspect --target postgres://me@localhost/postgres",
             ),
             (
-                "For a check that is to fail on what costs performance too",
+                "Also fail on settings that cost performance",
                 "prony inspect --target mysql://me@localhost/mysql --fail-on costs --json",
             ),
             (
-                "From within a container that has the machine's root below /host",
+                "Inspect a machine from a container that has its root in /host",
                 "prony inspect --root /host /host/data",
             ),
         ],
     ),
-    ("prony plc", &[("Registers for a historian on the same machine to collect", "prony plc")]),
+    ("prony plc", &[("Serve registers for a historian on this machine", "prony plc")]),
     (
         "prony sqlio",
         &[
             (
-                "Random reads for six minutes, with latencies",
+                "Read at random for six minutes, and print latencies",
                 "prony sqlio -kR -s360 -frandom -o8 -b8 -LS -Fparam.txt",
             ),
-            ("All options", "prony sqlio '-?'"),
+            ("Print all options", "prony sqlio '-?'"),
         ],
     ),
     (
         "prony plan",
         &[
-            ("What would it do?", "prony plan check"),
-            ("How long does a search take?", "prony plan historian --target sqlite:h.db --find-max"),
+            ("Show what a check would do", "prony plan check"),
+            ("Show how long a search would take", "prony plan historian --target sqlite:h.db --find-max"),
         ],
     ),
     (
         "prony plan orders",
-        &[("A load, and a run on it", "prony plan orders load --target sqlite:/data/orders.db --size 1GB")],
+        &[("Show the plan of a load", "prony plan orders load --target sqlite:/data/orders.db --size 1GB")],
     ),
-    ("prony report", &[("Again from the records, with every table", "prony report latest --details")]),
-    ("prony list", &[("All runs, and those of one disk", "prony list"), ("", "prony list --tag disk=nvme")]),
+    ("prony report", &[("Print the last report again, with every table", "prony report latest --details")]),
+    (
+        "prony list",
+        &[("List all runs", "prony list"), ("List the runs of one disk", "prony list --tag disk=nvme")],
+    ),
     (
         "prony instance",
         &[
-            ("A PostgreSQL to look at, and its end", "prony instance start postgres --name lab"),
+            ("Start a PostgreSQL, then stop it", "prony instance start postgres --name lab"),
             ("", "prony instance stop lab"),
         ],
     ),
@@ -336,24 +342,24 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony instance start",
         &[
             (
-                "A PostgreSQL within 2 GiB and one and a half processors, called lab",
+                "Start a PostgreSQL with 2 GiB and 1.5 CPUs",
                 "prony instance start postgres --name lab --memory 2GiB --cpus 1.5 --setting work_mem=64MB",
             ),
             (
-                "A MariaDB whose log is on another disk than its data",
+                "Start a MariaDB with data and log on different disks",
                 "prony instance start mariadb --name shop --data /data --log /log",
             ),
         ],
     ),
-    ("prony instance list", &[("Also what a prony that was killed left", "prony instance list")]),
-    ("prony instance stop", &[("The server, its data and its log are gone", "prony instance stop lab")]),
-    ("prony instance shell", &[("psql on it", "prony instance shell lab")]),
-    ("prony instance log", &[("What it said last", "prony instance log lab --lines 20")]),
+    ("prony instance list", &[("List servers, also those that a killed prony left", "prony instance list")]),
+    ("prony instance stop", &[("Stop a server, and delete its data and log", "prony instance stop lab")]),
+    ("prony instance shell", &[("Open psql on a server", "prony instance shell lab")]),
+    ("prony instance log", &[("Print the last 20 lines of its log", "prony instance log lab --lines 20")]),
     (
         "prony lab",
         &[
             (
-                "A disk of 85 reads and writes a second, and its end",
+                "Create a disk with 85 reads/s and 85 writes/s, then delete it",
                 "prony lab create slow --read-iops 85 --write-iops 85",
             ),
             ("", "prony lab remove slow"),
@@ -363,34 +369,34 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony lab create",
         &[
             (
-                "Four slow disks as one RAID 10, and a server on it",
+                "Create a RAID 10 of four slow disks, and run a server on it",
                 "prony lab create array --kind raid10 --file-system btrfs --read-iops 85 --write-iops 85 --directory /data",
             ),
             ("", "prony historian --managed postgres --data /run/prony/lab/array"),
             (
-                "XFS with blocks of 64 KiB on sectors of 4 KiB",
+                "Create an XFS with blocks of 64 KiB on sectors of 4 KiB",
                 "prony lab create large --file-system xfs --block-size 64KiB --sector-size 4096",
             ),
         ],
     ),
-    ("prony lab list", &[("Also what a prony that was killed left", "prony lab list")]),
-    ("prony lab remove", &[("The volume and its files are gone", "prony lab remove slow")]),
+    ("prony lab list", &[("List lab volumes, also those that a killed prony left", "prony lab list")]),
+    ("prony lab remove", &[("Delete a lab volume and its files", "prony lab remove slow")]),
     (
         "prony export",
         &[
-            ("For DuckDB", "prony export prony-results/* --parquet --output runs.parquet"),
+            ("Export for DuckDB, then query", "prony export prony-results/* --parquet --output runs.parquet"),
             ("", "duckdb -c \"FROM 'runs.parquet' WHERE valid AND metric = 'iops'\""),
-            ("Second by second", "prony export latest --series --csv --output seconds.csv"),
+            ("Export every second", "prony export latest --series --csv --output seconds.csv"),
         ],
     ),
     (
         "prony completions",
         &[(
-            "For bash, from the next shell on",
+            "Install completion for bash, for new shells",
             "prony completions bash > ~/.local/share/bash-completion/completions/prony",
         )],
     ),
-    ("prony man", &[("A page", "prony man orders run | man -l -")]),
+    ("prony man", &[("Read the page of a command", "prony man orders run | man -l -")]),
 ];
 
 /// Those of a command by its words after `prony`; of `plan …` with that before them.
@@ -421,7 +427,7 @@ fn below(command: clap::Command, path: &[&str]) -> clap::Command {
     let command = if examples.is_empty() {
         command
     } else {
-        let mut text = command.get_after_help().map_or_else(String::new, |text| format!("{text}\n\n"));
+        let mut text = command.get_after_long_help().map_or_else(String::new, |text| format!("{text}\n\n"));
         text += "Examples:";
         for (what, line) in examples {
             if !what.is_empty() {
@@ -484,21 +490,57 @@ mod tests {
         check(&Arguments::command(), &[]);
     }
 
+    /// README and the pages of docs/, each with its name.
+    fn pages() -> Vec<(String, String)> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        // Figures are written by a program, and have lines that only look like commands.
+        let pages = docs.filter(|path| {
+            path.extension().is_some_and(|kind| kind == "md") && !path.ends_with("benchmarks.md")
+        });
+        let pages = pages.chain([root.join("README.md")]);
+        pages.map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
+    }
+
+    /// Command lines of a page: each in a block of code, or between backticks where it is whole.
+    fn command_lines(page: &str) -> Vec<String> {
+        let mut is_fenced = false;
+        let mut lines = Vec::new();
+        for line in page.lines() {
+            is_fenced ^= line.trim_start().starts_with("```");
+            let is_code = is_fenced || line.starts_with("    ");
+            let joined = lines.last_mut().filter(|last: &&mut String| is_code && last.ends_with('\\'));
+            match joined {
+                Some(last) => *last = last.trim_end_matches('\\').to_owned() + line.trim(),
+                None if is_code => {
+                    lines.extend(
+                        line.split("; sudo ").map(|line| line.trim().trim_start_matches("sudo ").to_owned()),
+                    );
+                }
+                None => {}
+            }
+        }
+        // What a program answers, and words that stand for others, are no command lines.
+        lines.retain(|line| line.starts_with("prony ") && !line.contains(['…', '[', '<']));
+        lines
+    }
+
     #[test]
     fn every_command_line_of_the_pages_is_taken() {
-        let readme = include_str!("../../../../README.md");
-        let first = include_str!("../../../../docs/first-questions.md");
-        let is_command = |text: &&str| text.starts_with("prony ");
-        let of =
-            |page: &'static str| page.lines().filter_map(|line| line.strip_prefix("    ")).filter(is_command);
-        // README's words between lines leave parts out.
-        let between = first.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).filter(is_command);
-        for (commands, least) in
-            [(of(readme).collect::<Vec<&str>>(), 20), (of(first).collect(), 4), (between.collect(), 5)]
-        {
-            assert!(commands.len() >= least, "{commands:?}");
-            commands.into_iter().for_each(is_taken);
-        }
+        let lines: Vec<(String, String)> = pages()
+            .into_iter()
+            .flat_map(|(name, page)| command_lines(&page).into_iter().map(move |line| (name.clone(), line)))
+            .collect();
+        assert!(lines.len() >= 60, "{lines:#?}");
+        let refused: Vec<String> = lines
+            .iter()
+            .filter_map(|(name, line)| {
+                let parsed =
+                    crate::parse(words(line).into_iter().map(Into::into).collect(), &Config::default());
+                Some(format!("{name}: {line}\n{}", parsed.err()?))
+            })
+            .collect();
+        assert!(refused.is_empty(), "{}", refused.join("\n"));
     }
 
     #[test]

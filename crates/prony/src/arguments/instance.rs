@@ -4,28 +4,34 @@ use clap::{Args, Subcommand};
 
 use super::managed::ServerArguments;
 
-/// Servers of prony's own on this machine, for hand work: started in directories of their own, placed and limited as in a study
+/// Start, list and stop managed servers
+///
+/// They are in directories of their own on this machine. Location and limits work as in a study.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Instance {
-    /// Start a server that lives on until it is stopped, and print its address
+    /// Start a server that runs until it is stopped
+    ///
+    /// Prints its address.
     Start(Box<StartInstance>),
-    /// List the servers that prony started and has not removed, also those that a killed prony left
+    /// List servers that prony started and has not deleted
+    ///
+    /// It includes those that a killed prony left.
     List(ListInstances),
-    /// End a server and remove it with all that it has
+    /// Stop a server and delete its data and log
     Stop(NamedInstance),
-    /// Open the database's own client on a server: psql, mariadb or mysql
+    /// Open the database client on a server: psql, mariadb, mysql
     Shell(NamedInstance),
-    /// Print the end of what a server said
+    /// Print the end of the log of a server
     Log(LogOfInstance),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StartInstance {
-    /// What is started, as it is installed
+    /// Installed engine to start
     #[arg(value_parser = super::managed::engines())]
     pub(crate) engine: ::study::Engine,
 
-    /// What it is called
+    /// Name of the server
     #[arg(long, value_name = "NAME", default_value = "pg", default_value_ifs([("engine", "mariadb", "maria"), ("engine", "mysql", "mysql")]))]
     pub(crate) name: String,
 
@@ -42,13 +48,13 @@ pub(crate) struct ListInstances {
 
 #[derive(Debug, Args)]
 pub(crate) struct NamedInstance {
-    /// What it is called
+    /// Name of the server
     pub(crate) name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LogOfInstance {
-    /// What it is called
+    /// Name of the server
     pub(crate) name: String,
 
     /// Lines from the end

@@ -9,11 +9,15 @@ use load::Size;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
-    /// Make a volume of loop devices, mount it, and print where
+    /// Create and mount a volume of loop devices
+    ///
+    /// Prints its path.
     Create(Box<CreateLab>),
-    /// List the laboratories that prony made and has not removed, also those that a killed prony left
+    /// List lab volumes that prony has not deleted
+    ///
+    /// It includes those that a killed prony left.
     List(ListLabs),
-    /// Unmount a laboratory and remove it with all that is in it
+    /// Unmount a lab volume and delete it with its data
     Remove(NamedLab),
 }
 
@@ -22,30 +26,36 @@ const THROTTLE: &str = "Throttle of each device";
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateLab {
-    /// What it is called
+    /// Name of the lab volume
     pub(crate) name: String,
 
-    /// How its devices are one volume: btrfs joins them itself, ext4 and XFS by md, where the kernel has that [default: single]
+    /// How the devices form one volume [default: single]
+    ///
+    /// btrfs joins devices itself. ext4 and XFS need md in the kernel.
     #[arg(long, value_name = "KIND", help_heading = VOLUME, value_parser = kinds())]
     pub(crate) kind: Option<LabKind>,
 
-    /// What it is formatted with [default: ext4]
+    /// File system [default: ext4]
     #[arg(long, value_name = "NAME", help_heading = VOLUME, value_parser = file_systems())]
     pub(crate) file_system: Option<LabFileSystem>,
 
-    /// Size of the file system's blocks; larger than a page of memory where the kernel has such [default: 4KiB]
+    /// Block size of the file system [default: 4KiB]
+    ///
+    /// Blocks larger than a page of memory need support by the kernel.
     #[arg(long, value_name = "SIZE", help_heading = VOLUME)]
     pub(crate) block_size: Option<Size>,
 
-    /// Smallest unit that its devices address, 512 or 4096 [default: 512]
+    /// Sector size of the devices, 512 or 4096 [default: 512]
     #[arg(long, value_name = "SIZE", help_heading = VOLUME)]
     pub(crate) sector_size: Option<Size>,
 
-    /// Number of devices [default: as few as its kind takes]
+    /// Number of devices [default: the smallest possible number]
     #[arg(long, value_name = "NUMBER", help_heading = VOLUME)]
     pub(crate) devices: Option<u32>,
 
-    /// Size of each device, from 320MiB on, all of which is taken on the disk [default: 2GiB]
+    /// Size of each device, at least 320MiB [default: 2GiB]
+    ///
+    /// All of it is allocated on the disk.
     #[arg(long, value_name = "SIZE", help_heading = VOLUME)]
     pub(crate) size: Option<Size>,
 
@@ -53,27 +63,32 @@ pub(crate) struct CreateLab {
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = VOLUME)]
     pub(crate) directory: PathBuf,
 
-    /// Where it is mounted, at a path at which nothing is [default: /run/prony/lab/NAME]
+    /// Mount point [default: /run/prony/lab/NAME]
+    ///
+    /// Nothing may exist at this path.
     #[arg(long, value_name = "PATH", help_heading = VOLUME)]
     pub(crate) mount_point: Option<PathBuf>,
 
-    /// Let the backing files lie in memory (tmpfs)
+    /// Put the backing files in memory (tmpfs)
     #[arg(long, help_heading = VOLUME)]
     pub(crate) in_memory: bool,
 
-    /// Reads a second. Throttles are those of control groups of the first version, for all of the machine; they are proved
+    /// Limit of reads per second
+    ///
+    /// The throttles are those of control groups version 1. They apply to the whole machine. prony tests that they
+    /// work.
     #[arg(long, value_name = "PER_SECOND", help_heading = THROTTLE)]
     pub(crate) read_iops: Option<u64>,
 
-    /// Writes a second
+    /// Limit of writes per second
     #[arg(long, value_name = "PER_SECOND", help_heading = THROTTLE)]
     pub(crate) write_iops: Option<u64>,
 
-    /// Bytes read a second, such as 100MiB
+    /// Limit of bytes read per second, such as 100MiB
     #[arg(long, value_name = "SIZE", help_heading = THROTTLE)]
     pub(crate) read_rate: Option<Size>,
 
-    /// Bytes written a second
+    /// Limit of bytes written per second
     #[arg(long, value_name = "SIZE", help_heading = THROTTLE)]
     pub(crate) write_rate: Option<Size>,
 }
@@ -87,16 +102,16 @@ pub(crate) struct ListLabs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NamedLab {
-    /// What it is called
+    /// Name of the lab volume
     pub(crate) name: String,
 }
 
 fn kinds() -> impl TypedValueParser<Value = LabKind> {
     let values = [
         ("single", "One device"),
-        ("stripe", "Two and more, striped"),
-        ("raid1", "Two with the same"),
-        ("raid10", "Pairs with the same, striped"),
+        ("stripe", "RAID 0 over two or more devices"),
+        ("raid1", "Two mirrored devices"),
+        ("raid10", "RAID 0 over mirrored pairs"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {

@@ -12,45 +12,48 @@ const HEADING: &str = "Database of SQL Server";
 /// Where the files of a database lie that is made.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DatabaseFiles {
-    /// Directory of the server's machine with a data file of the database that is made. Can be repeated for a file in each [default:
-    /// where the server makes files]
-    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    /// Directory on the server for a data file
+    ///
+    /// Repeat it for one data file in each directory. [default: the server's]
+    #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) data_dir: Vec<String>,
 
-    /// Directory of the server's machine with its log [default: the first with data, else where the server makes logs]
-    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    /// Directory on the server for the log
+    ///
+    /// [default: the first of --data-dir, otherwise the server's]
+    #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) log_dir: Option<String>,
 
     /// Initial size of each data file [default: the server's]
-    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) data_size: Option<Size>,
 
     /// Initial size of the log [default: the server's]
-    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) log_size: Option<Size>,
 
-    /// By how much each file grows when it is full [default: the server's]
-    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    /// Growth of each file when it is full [default: the server's]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) growth: Option<Size>,
 }
 
 /// How a database logs.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DatabaseLog {
-    /// What its log keeps [default: what the server gives a new database]
-    #[arg(long, value_name = "MODEL", help_heading = HEADING, value_parser = recovery())]
+    /// Recovery model [default: the server's for a new database]
+    #[arg(long, hide_short_help = true, value_name = "MODEL", help_heading = HEADING, value_parser = recovery())]
     pub(crate) recovery: Option<Recovery>,
 
-    /// Whether a commit may return before its log is on the disk [default: the server's]
-    #[arg(long, value_name = "WHETHER", help_heading = HEADING, value_parser = delayed())]
+    /// Let commits return before the log is on disk [default: the server's]
+    #[arg(long, hide_short_help = true, value_name = "WHETHER", help_heading = HEADING, value_parser = delayed())]
     pub(crate) delayed_durability: Option<DelayedDurability>,
 }
 
 /// How a store becomes what it was.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DatabaseRestore {
-    /// How a store becomes what was loaded before each run [default: deletion]
-    #[arg(long, value_name = "WAY", help_heading = HEADING, value_parser = ways())]
+    /// How a store is restored before each trial [default: deletion]
+    #[arg(long, hide_short_help = true, value_name = "WAY", help_heading = HEADING, value_parser = ways())]
     pub(crate) restore: Option<Restore>,
 }
 
@@ -73,12 +76,12 @@ impl DatabaseLog {
 
 fn recovery() -> impl TypedValueParser<Value = Recovery> {
     let values = [
-        ("simple", "What no transaction needs any more goes at the next checkpoint"),
+        ("simple", "The log is truncated at checkpoints"),
         (
             "full",
-            "Everything stays until the log is backed up; a first backup is made to nowhere, so that it does",
+            "The log is kept until it is backed up. prony makes a first backup to the null device, so that this takes effect",
         ),
-        ("bulk-logged", "As full, with less of what is loaded in bulk"),
+        ("bulk-logged", "As full, with less log for bulk loads"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {
@@ -90,9 +93,9 @@ fn recovery() -> impl TypedValueParser<Value = Recovery> {
 
 fn delayed() -> impl TypedValueParser<Value = DelayedDurability> {
     let values = [
-        ("disabled", "Each commit waits"),
-        ("allowed", "Transactions may ask not to; none of prony's does"),
-        ("forced", "None waits: the last ones may be lost in a crash"),
+        ("disabled", "Each commit waits for the log"),
+        ("allowed", "Transactions may ask not to wait. Those of prony never do"),
+        ("forced", "No commit waits. The last ones may be lost in a crash"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {
@@ -104,9 +107,9 @@ fn delayed() -> impl TypedValueParser<Value = DelayedDurability> {
 
 fn ways() -> impl TypedValueParser<Value = Restore> {
     let values = [
-        ("deletion", "What runs added is deleted, and what they changed is put back"),
-        ("snapshot", "From a snapshot beside it, which is removed at the end"),
-        ("backup", "From a backup in the server's directory for them, which stays there"),
+        ("deletion", "Deletes added rows, and sets changed rows back"),
+        ("snapshot", "From a database snapshot, which is deleted at the end"),
+        ("backup", "From a backup in the server's backup directory, which stays there"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {

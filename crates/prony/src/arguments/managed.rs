@@ -9,7 +9,7 @@ use clap::{Args, Command};
 use load::{Size, Span};
 
 /// Where this stands in a help.
-const HEADING: &str = "Server that is started";
+const HEADING: &str = "Managed server";
 /// The option that asks for a server, and the one that gives the address of one.
 const MANAGED: &str = "managed";
 const TARGET: &str = "target";
@@ -18,66 +18,89 @@ const TARGET: &str = "target";
 #[derive(Clone, Debug, Args)]
 #[group(id = "started_server")]
 pub(crate) struct Managed {
-    /// Start a server for this run instead, on a free port of this machine, with directories, settings and limits as given below. It is
-    /// loaded without limits, and removed at the end with all that it has
-    #[arg(long, value_name = "ENGINE", help_heading = HEADING, value_parser = engines())]
+    /// Start postgres, mariadb or mysql for this run; see --help
+    ///
+    /// The server runs on a free port of this machine, with the directories, settings and limits below. Data is
+    /// loaded without limits. prony deletes the server with all its data at the end.
+    #[arg(long, value_name = "ENGINE", help_heading = "Target", value_parser = engines())]
     pub(crate) managed: Option<Engine>,
 
     #[command(flatten)]
     pub(crate) server: ServerArguments,
 
-    /// Servers that are started, which share the limits; each has a database of its own [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
+    /// Number of servers, which share the limits [default: 1]
+    ///
+    /// Each has its own database.
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = HEADING)]
     pub(crate) instances: Option<u32>,
 
-    /// Others that stand by, of PostgreSQL and MariaDB: sync (one that takes over by itself, by pg_auto_failover or Galera), async (one that
-    /// follows) or, of PostgreSQL, quorum (two, of which one must have a commit)
-    #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = pairs())]
+    /// Add standbys: sync, async or, for PostgreSQL, quorum
+    ///
+    /// Works with PostgreSQL and MariaDB. sync adds one that takes over automatically (pg_auto_failover or Galera).
+    /// async adds one that follows. quorum adds two; one of them must confirm each commit.
+    #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = HEADING, value_parser = pairs())]
     pub(crate) pair: Option<Pair>,
 
-    /// Directory in which one is made for the data of a node of a pair, on a volume of its own, such as prony lab create makes: with one for
-    /// each node their volumes can fail one by one (power-cut, fill, throttle). Given once for each node
-    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    /// Directory for the data of one node of a pair
+    ///
+    /// Give it once for each node. With a separate volume for each node, such as from prony lab create, the volumes
+    /// can fail one by one (power-cut, fill, throttle).
+    #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) node: Vec<PathBuf>,
 
-    /// How fast the others believe that it failed: default (as the tool has it) or tuned (within seconds)
-    #[arg(long, value_name = "HOW", help_heading = HEADING, value_parser = failovers())]
+    /// How fast a failure is detected [default: default]
+    ///
+    /// default is the setting of the tool. tuned detects a failure within seconds.
+    #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = HEADING, value_parser = failovers())]
     pub(crate) failover: Option<Failover>,
 
-    /// Break it while it is loaded, such as "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
-    /// 30s", and of pairs "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s", "promote at 20s" or "cut for 5s at 20s", at a time since the load began or between two (20s..40s). Mends it again. Separate several by commas, or repeat the option
-    #[arg(long, value_name = "FAULT", help_heading = HEADING)]
+    /// Break the server during the load: "kill at 20s"
+    ///
+    /// Faults: "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
+    /// 30s". Faults of pairs: "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s",
+    /// "promote at 20s", "cut for 5s at 20s". The time counts from the start of the load. It can be a range:
+    /// 20s..40s. prony repairs the server afterwards. Separate several faults by commas, or repeat the option.
+    #[arg(long, hide_short_help = true, value_name = "FAULT", help_heading = HEADING)]
     pub(crate) fault: Vec<Faults>,
 
-    /// What becomes of it between two trials [default: keep]
-    #[arg(long, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
+    /// State of the server between two trials [default: keep]
+    #[arg(long, hide_short_help = true, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
     pub(crate) between_trials: Option<Pristine>,
 
-    /// Evict its files from the page cache before each trial, for which it is started again. With a limit of memory, reads or bytes read they are
-    /// evicted once anyway, when the limit comes into force
-    #[arg(long, help_heading = HEADING)]
+    /// Evict its files from the page cache before each trial
+    ///
+    /// The server is started again for this. If memory, reads or bytes read are limited, the files are evicted once
+    /// in any case, when the limit takes effect.
+    #[arg(long, hide_short_help = true, help_heading = HEADING)]
     pub(crate) cold: bool,
 
-    /// Evict nothing when a limit comes into force: pages that were cached before serve reads past limits of memory and reads. The report
-    /// says how many there were
-    #[arg(long, help_heading = HEADING, conflicts_with = "cold")]
+    /// Keep its files in the page cache under limits
+    ///
+    /// Cached pages then serve reads beyond the limits of memory and reads. The report says how many there were.
+    #[arg(long, hide_short_help = true, help_heading = HEADING, conflicts_with = "cold")]
     pub(crate) warm: bool,
 
-    /// Leave it alone for so long before each trial, once it runs
-    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    /// Let the server rest before each trial
+    ///
+    /// The time starts when the server runs.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = HEADING)]
     pub(crate) rest: Option<Span>,
 
-    /// Wait before each trial until each device of its directories works less than this share of the time, such as 5%, or moves less
-    /// than so many bytes a second, such as 1MiB
-    #[arg(long, value_name = "SHARE_OR_SIZE", help_heading = HEADING)]
+    /// Wait before each trial until its devices are quieter
+    ///
+    /// The limit is a share of time, such as 5%, or bytes per second, such as 1MiB. Each device of its directories
+    /// must stay below it.
+    #[arg(long, hide_short_help = true, value_name = "SHARE_OR_SIZE", help_heading = HEADING)]
     pub(crate) quiet_below: Option<Quiet>,
 
-    /// Time for which they are to be as quiet [default: 5s]
-    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    /// Time for which the devices must be quiet [default: 5s]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = HEADING)]
     pub(crate) quiet_for: Option<Span>,
 
-    /// The longest that they are waited for; the report says if that was in vain [default: 10m]
-    #[arg(long, value_name = "TIME", help_heading = HEADING)]
+    /// Longest wait for quiet devices [default: 10m]
+    ///
+    /// The report says if the wait failed.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = HEADING)]
     pub(crate) quiet_within: Option<Span>,
 }
 
@@ -85,9 +108,11 @@ pub(crate) struct Managed {
 #[derive(Clone, Debug, Args)]
 #[group(id = "checked_server")]
 pub(crate) struct CheckedServer {
-    /// After the disk, a short historian and a short order store also on a server that is started for them, on a free port of this
-    /// machine, with directories, settings and limits as given below. It is loaded without limits, and removed at the end with all that
-    /// it has
+    /// Also test postgres, mariadb or mysql, started here; see --help
+    ///
+    /// After the disk, a short historian and a short order store run on a server that prony starts for them. The
+    /// server runs on a free port of this machine, with the directories, settings and limits below. Data is loaded
+    /// without limits. prony deletes the server with all its data at the end.
     #[arg(long, value_name = "ENGINE", help_heading = HEADING, value_parser = engines())]
     pub(crate) managed: Option<Engine>,
 
@@ -98,48 +123,58 @@ pub(crate) struct CheckedServer {
 /// Where a server is placed, what it may use, and how it is set.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServerArguments {
-    /// Directory in which one is made for its data [default: that of temporary files, and of a check the one that it measures]
-    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    /// Parent directory for its data [default: directory for temporary files]
+    ///
+    /// prony creates a directory there. The default of a check is the directory that it measures.
+    #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) data: Option<PathBuf>,
 
-    /// Directory in which one is made for its log (WAL, redo log, binary log), apart from the data
-    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    /// Parent directory for its log, separate from the data
+    ///
+    /// prony creates a directory there for the WAL, the redo log or the binary log.
+    #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) log: Option<PathBuf>,
 
-    /// Directory in which one is made for a tablespace of this name; PostgreSQL's alone. Can be repeated
-    #[arg(long, value_name = "NAME=DIR", help_heading = HEADING, value_parser = super::study::pair)]
+    /// Parent directory for a PostgreSQL tablespace of this name
+    ///
+    /// Can be repeated.
+    #[arg(long, hide_short_help = true, value_name = "NAME=DIR", help_heading = HEADING, value_parser = super::study::pair)]
     pub(crate) tablespace: Vec<(String, String)>,
 
-    /// Memory that it may use, its part of the page cache included. Its caches follow from that unless they are set
-    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    /// Memory limit, including its part of the page cache
+    ///
+    /// Its caches are sized accordingly unless they are set.
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) memory: Option<Size>,
 
-    /// Processors' worth of time that it may use; parts count
-    #[arg(long, value_name = "NUMBER", help_heading = HEADING)]
+    /// CPU limit, such as 1.5
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = HEADING)]
     pub(crate) cpus: Option<f64>,
 
-    /// Processors that it runs on, such as 0-3,8
-    #[arg(long, value_name = "LIST", help_heading = HEADING)]
+    /// CPUs that it runs on, such as 0-3,8
+    #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = HEADING)]
     pub(crate) cpu_set: Option<String>,
 
-    /// Reads a second from each device that its directories lie on
-    #[arg(long, value_name = "PER_SECOND", help_heading = HEADING)]
+    /// Reads per second from each device of its directories
+    #[arg(long, hide_short_help = true, value_name = "PER_SECOND", help_heading = HEADING)]
     pub(crate) read_iops: Option<u64>,
 
-    /// Writes a second to each of them
-    #[arg(long, value_name = "PER_SECOND", help_heading = HEADING)]
+    /// Writes per second to each device of its directories
+    #[arg(long, hide_short_help = true, value_name = "PER_SECOND", help_heading = HEADING)]
     pub(crate) write_iops: Option<u64>,
 
-    /// Bytes a second read from each of them, such as 100MiB
-    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    /// Bytes read per second from each device, such as 100MiB
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) read_rate: Option<Size>,
 
-    /// Bytes a second written to each of them
-    #[arg(long, value_name = "SIZE", help_heading = HEADING)]
+    /// Bytes written per second to each device, such as 100MiB
+    #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) write_rate: Option<Size>,
 
-    /// Setting by the server's own name, such as max_wal_size=8GB. Can be repeated
-    #[arg(long, value_name = "NAME=VALUE", help_heading = HEADING, value_parser = super::study::pair)]
+    /// Setting of the server, such as max_wal_size=8GB
+    ///
+    /// It has the server's own name. Can be repeated.
+    #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", help_heading = HEADING, value_parser = super::study::pair)]
     pub(crate) setting: Vec<(String, String)>,
 }
 
@@ -210,10 +245,10 @@ fn failovers() -> impl TypedValueParser<Value = Failover> {
 
 fn pristine() -> impl TypedValueParser<Value = Pristine> {
     let values = [
-        ("keep", "It goes on as it is"),
-        ("restart", "It is started again, on the same data"),
-        ("restore", "Its files become what they were after loading, and it is started again"),
-        ("recreate", "It is made and loaded anew"),
+        ("keep", "The server keeps running, with its data"),
+        ("restart", "The server is started again on the same data"),
+        ("restore", "The files are restored to the state after loading, and the server is started again"),
+        ("recreate", "The server is created and loaded again"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {

@@ -2,19 +2,22 @@
 
 mod disk;
 mod examples;
+mod help;
 mod historian;
 mod inspect;
 mod instance;
 mod lab;
 mod laid;
 mod managed;
-mod orders;
-mod planned_orders;
+mod measured;
+pub(crate) mod orders;
 mod register;
+mod renamed;
 mod reporting;
 mod runs;
 mod script;
 mod study;
+mod switches;
 mod tables;
 mod verify_disk;
 
@@ -26,33 +29,39 @@ use load::{Size, Span};
 
 pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
+pub(crate) use help::{brief, exit_codes};
 pub(crate) use historian::Historian;
 pub(crate) use inspect::Inspect;
 pub(crate) use instance::{Instance, ListInstances, LogOfInstance, StartInstance};
 pub(crate) use lab::{CreateLab, Lab, ListLabs};
 pub(crate) use laid::{DatabaseFiles, DatabaseLog, DatabaseRestore};
 pub(crate) use managed::{CheckedServer, Managed, ServerArguments, decided};
-pub(crate) use orders::{CompatOutput, GenerateOrders, LoadOrders, Orders, RunOrders, Store, VerifyOrders};
-pub(crate) use planned_orders::{PlannedOrders, completed};
+pub(crate) use measured::Measured;
+pub(crate) use orders::{GenerateOrders, LoadOrders, Orders, PlannedOrders, RunOrders, Store, VerifyOrders};
 pub(crate) use register::Register;
+pub(crate) use renamed::{new_command, new_option, notes as notes_on_names};
 pub(crate) use reporting::Reporting;
 pub(crate) use runs::{Among, Called, List, MustHold};
 pub(crate) use script::Script;
 pub(crate) use study::{
     Compare, GivenStudy, History, HistoryForm, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study,
 };
+pub(crate) use switches::{BOTH, for_shells, spelled_out};
 pub(crate) use tables::Tables;
 pub(crate) use verify_disk::Verify;
 
-/// Measures a database server, from the disk up to the application, and says what limits it
+/// Where values come from, in the long help of the program.
+const PRECEDENCE: &str = "\
+Environment and defaults:
+  Every option with a value can also be set in the environment: --block-size is PRONY_BLOCK_SIZE.
+  It can also be set in a file of defaults: block_size under [disk]. The command line takes precedence
+  over the environment, and the environment over the file. Options that allow overwriting are accepted
+  on the command line only.";
+
+/// Measure a database server and name its bottleneck
 #[derive(Debug, Parser)]
 #[command(name = "prony", version, max_term_width = 110)]
-#[command(
-    after_help = "Exit codes: 0 measured, 1 something failed or cannot be reached, 2 wrong arguments, 3 a rate was not held, a threshold \
-                  failed, a change is beyond its limit, a figure is worse than at the baseline or a setting endangers data, 4 no rate was found that is held, or one, a threshold or a change could not be judged, 5 a trial is invalid, 130 interrupted (what was measured is saved).\nEvery option with a value can also be set in the \
-                  environment, except those that let something be overwritten: --block-size is PRONY_BLOCK_SIZE; \
-                  and in a file of defaults, as block_size under [disk]. The command line wins over the environment, and that over the file."
-)]
+#[command(after_long_help = PRECEDENCE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -64,12 +73,14 @@ pub(crate) struct Arguments {
 // What says where defaults are; it is read before all else, which needs them.
 #[derive(Debug, Args)]
 struct Defaults {
-    /// File of your own defaults [default: ~/.config/prony/config.toml, if there is one]
-    #[arg(long = "config", global = true, value_name = "FILE")]
+    /// File of your defaults [default: ~/.config/prony/config.toml]
+    ///
+    /// TOML, with a table for each command. A missing file is an error only if this option names it.
+    #[arg(long = "config", global = true, hide_short_help = true, value_name = "FILE", help_heading = help::GLOBAL)]
     _config: Option<PathBuf>,
 
-    /// Take no defaults from a file
-    #[arg(long = "no-config", global = true)]
+    /// Ignore the file of your defaults
+    #[arg(long = "no-config", global = true, hide_short_help = true, help_heading = help::GLOBAL)]
     _no_config: bool,
 }
 
@@ -77,65 +88,74 @@ struct Defaults {
 pub(crate) enum Command {
     #[command(flatten)]
     Measuring(Measuring),
-    /// The order store: customers who log in, browse and buy, as in DVD Store 2.1
+    /// Load and run order stores, as DVD Store 2.1
     #[command(subcommand)]
     Orders(Orders),
-    /// Vary what you like, in blocks, and say what each change gains: study files, and published studies ready to run
+    /// Run studies: vary parameters in blocks and compare
     #[command(subcommand)]
     Study(Study),
-    /// Compare results directories: what differs in machine and settings, and what each gains over the first
+    /// Compare runs: machine, settings and gain over the first
     Compare(Compare),
-    /// Follow one configuration over many results directories: when each figure changed, what changed with it, and whether it is worse
+    /// Follow one configuration over many runs, and find changes
     History(History),
-    /// Find settings of this machine and of servers that endanger data or cost performance, and say what to do. Changes nothing
+    /// Find settings that endanger data or cost performance
     ///
-    /// Looks at memory, processors and clock of the machine, at file systems, devices and arrays below paths and servers, and asks each server
-    /// for its settings. Each piece of advice says what was found, why it matters, the command or setting that changes it, and where the
-    /// product's own documentation says so. What a login may not see is named with the grant.
+    /// Changes nothing. Inspects memory, CPUs and clock of the machine, and file systems, devices and arrays below
+    /// paths and servers. It also asks each server for its settings. Each piece of advice gives the finding, the
+    /// reason, the command or setting that changes it, and the place in the product's documentation. If a login may
+    /// not see a setting, prony names the grant.
     ///
-    /// Ends with 0 if nothing was found that is as grave as --fail-on says, with 3 if something was, and else with 4 if a server did not tell
-    /// all that is asked of it.
+    /// The exit code is 3 if there is a finding of the severity of --fail-on or higher. Otherwise it is 4 if a
+    /// server did not report all settings, and 0 if it did.
+    #[command(visible_alias = "doctor")]
     Inspect(Inspect),
-    /// Serve a simulated PLC over Modbus TCP, for a historian to collect from
+    /// Serve a simulated PLC over Modbus TCP
     Plc(Plc),
-    /// Start, list and end servers of prony's own, for hand work; and those that a killed prony left
+    /// Start, list and stop managed servers
+    ///
+    /// Use them for tests by hand. They stay until you stop them. The list includes servers that a killed prony
+    /// left.
     #[command(subcommand)]
     Instance(Instance),
-    /// Make, list and remove laboratories: volumes of loop devices, throttled if you like
+    /// Create, list and delete lab volumes of loop devices
     ///
-    /// Root makes and removes them. Below their devices are files of one disk. What is measured there tells what placement gains and how
-    /// figures follow from throttles; it tells nothing of absolute speed, of the time of seeks, or of controllers and their caches.
+    /// Requires root. The devices are files on one disk, with throttles if you like. Lab volumes show gains by
+    /// placement, and ratios that follow from throttles. They do not show absolute speed, seek times, or effects of
+    /// controllers and their caches.
     #[command(subcommand)]
     Lab(Lab),
-    /// Take SQLIO's options and parameter file, and print what SQLIO printed
+    /// Run with SQLIO's options, and print SQLIO's output
     #[command(disable_help_flag = true)]
     Sqlio {
-        /// SQLIO's arguments; -? lists them
+        /// Arguments of SQLIO; -? lists them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<OsString>,
     },
-    /// Show what would be run, how long it takes and how much it writes. Touches nothing
+    /// Show what a command would do, without running it
+    ///
+    /// Prints steps, time and bytes written. It changes nothing.
     #[command(subcommand, mut_subcommands(as_plan))]
     Plan(Planned),
-    /// Make the report of a results directory again
+    /// Print the report of a run again
     Report(Report),
-    /// List the runs that are stored: when, what they are called, what was measured on what, what came of it, and where it is
+    /// List stored runs: date, name, test, result and directory
     List(List),
-    /// Write the figures of one or several results directories as one long table, for DuckDB, pandas or a spreadsheet
-    #[command(after_help = EXPORT_COLUMNS)]
+    /// Export figures as one table, for DuckDB, pandas, spreadsheets
+    #[command(after_long_help = EXPORT_COLUMNS)]
     Export(Export),
-    /// Print what a warning or a piece of advice means, how it is computed, and what to do
+    /// Explain a warning or a piece of advice
     ///
-    /// Reports end each warning with its rule in brackets, such as [noisy]. Without a rule, all rules are listed.
+    /// Prints its meaning, how it is computed, and what to do. Reports end each warning with its rule in brackets,
+    /// such as [noisy]. Without a rule, prony lists all rules.
     Explain(Explain),
     /// Print a completion script for a shell
     Completions {
-        /// Shell
+        /// Shell to print the script for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, of prony or of one of its commands
+    /// Print the manual page of prony or of a command
     Man {
-        /// Words of the command, such as orders run
+        /// Command, such as study run
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
     },
@@ -151,71 +171,73 @@ impl Command {
 // Commands that measure and have no others beside them. With a third stroke this would be the help of `prony`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Measuring {
-    /// What does this machine give a database? Measures the disk under a directory, and a historian and orders on SQLite
+    /// Measure the disk under a directory, and SQLite on it
     ///
-    /// About two minutes: eight disk tests that stand for a database's I/O, then the record rate of a historian and the orders a
-    /// minute of a small order store, both on SQLite in the same directory. It writes a test file of 1 GiB, which has no name and
-    /// vanishes with the process, and two databases, prony-check.sqlite and prony-check-orders.sqlite, which it removes at the end.
-    /// With --managed both run once more on a server that is started for them in the same directory, unless --data names another.
-    /// `prony plan check` says how long it takes and what it writes with other options.
+    /// Takes about two minutes. Runs eight disk tests that represent the I/O of a database. Then it measures the
+    /// record rate of a historian, and the orders per minute of a small order store. Both use SQLite in the same
+    /// directory. It writes a test file of 1 GiB without a name, which disappears with the process. It also writes
+    /// two databases, prony-check.sqlite and prony-check-orders.sqlite, and deletes them at the end. With --managed
+    /// both workloads also run on a server that prony starts in the same directory, or in that of --data. `prony
+    /// plan check` shows time and bytes written for your options.
     Check(Box<Measured<Check>>),
-    /// Measure a directory's file system, a file, or a block device
+    /// Measure a file system, a file or a block device
     Disk(Box<Measured<Disk>>),
-    /// Does this storage keep what it acknowledged? SQL-Server-like I/O whose every page is checked
+    /// Check that storage keeps the data that it acknowledged
     ///
-    /// Every page that is written says where it belongs and how often it was written, and carries checksums; every page that is read is
-    /// checked as it arrives, and all of them in audits, the last one after the load. What is wrong is told by its class: bytes that were
-    /// not read, zeros, old data, misdirected reads and writes, torn pages, corrupt ones, stale reads, lost writes, phantoms, I/O errors,
-    /// and I/Os that take longer than they may. Findings are in the results directory below findings/, without any data of yours.
-    /// Ends with 1 if anything is wrong.
+    /// The I/O resembles that of SQL Server. Every written page contains its position, a counter of its writes, and
+    /// checksums. Every page is checked when it is read. Audits check all pages, the last one after the load.
+    ///
+    /// Errors have classes: bytes that were not read, zeros, old data, misdirected reads and writes, and torn
+    /// pages. Others are corrupt pages, stale reads, lost writes, phantoms, I/O errors, and stalls. Findings are in
+    /// the results directory below findings/, without any data of yours. The exit code is 1 if anything is wrong.
     Verify(Box<Measured<Verify>>),
-    /// What record rate does a database hold? Collects, buffers, writes, reads and purges as a historian does
+    /// Measure the record rate that a database sustains
+    ///
+    /// Collects, buffers, writes, reads and purges as a SCADA historian does.
     Historian(Box<Measured<Historian>>),
-    /// How many of your own transactions a second does a database take? Runs SQL in files, in pgbench's language, on every engine
+    /// Run your own SQL or pgbench scripts, on every engine
     ///
-    /// A file is a transaction: statements that end with a semicolon, with :variables, and pgbench's commands \set (with all functions and
-    /// distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep. \expect rows = 1 behind a statement says how many rows it
-    /// has to give or change. Every transaction, and every statement of it, is timed. --replay takes a log of statements with times instead.
-    /// docs/script.md has all of it.
+    /// A file is a transaction. Its statements end with a semicolon and can contain :variables. Commands of pgbench
+    /// work: \set (with all functions and distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep.
+    /// \expect rows = 1 after a statement requires this number of rows, returned or changed. Every transaction and
+    /// every statement is timed. --replay uses a log of statements with times instead. See docs/script.md.
     Script(Box<Measured<Script>>),
-    /// How long does a report over millions of messages take, at first and again, and how much memory, CPU and IOPS does it need?
+    /// Time a report over millions of messages, cold and warm
     ///
-    /// A database of classified messages is made from a seed, and asked for the report "messages by domain" over a share of its dates:
-    /// once cold, then five times more, once while nothing else goes on and once while 82.5 events a second arrive. All rows are read and
-    /// checked. docs/reporting.md says what is made cold how, and how memory, CPUs and IOPS of a server become what a study varies.
-    Reporting(Box<Measured<Reporting>>),
-    /// How long is a database away, and what does it lose? Writes and reads registers, and checks all that was answered
+    /// Creates a database of classified messages from a seed. Then it asks for the report "messages by domain" over
+    /// a share of the dates: once cold, then five times more. It does this once without other load, and once while
+    /// 82.5 events arrive per second. All rows are read and checked. docs/reporting.md describes how data is made
+    /// cold, and how a study varies memory, CPUs and IOPS of a server.
+    Analytics(Box<Measured<Reporting>>),
+    /// Measure outages and lost writes, for example during a failover
     ///
-    /// Clients write values to rows of one table and read them. Every operation is kept with the times at which it was sent and answered,
-    /// and each row has to be what a register is that is written and read at once: updates that are lost though they were
-    /// acknowledged, stale and dirty reads, reads that go back in time, and writes that were done twice are told by their names, with the operations that
-    /// prove them. Each time without an answer is told with its length, of all clients together, of writes, of reads and of each
-    /// client. Break the server, switch it over, or restart it meanwhile. Ends with 1 if anything is wrong. docs/register.md has all of it.
-    Register(Box<Measured<Register>>),
-    /// In memory or on disk, durable or not, compiled or not, row or column? The same rows and operations on every kind of table
+    /// Clients write values to rows of one table and read them. prony records every operation with the times of its
+    /// request and its answer. Each row must behave like a register that is written and read atomically. Anomalies
+    /// are named, with the operations that prove them. They are lost acknowledged updates, stale and dirty reads,
+    /// reads that go back in time, and writes that were done twice.
     ///
-    /// Kinds are named by what they are, and each engine has some of them: row (on disk, what the others are set against), volatile (in
-    /// memory, or without a log), relaxed (durable late), memory-durable, clustered, covering, columnstore-index, columnstore, archive,
-    /// rocks (MyRocks) and aria. Load, SELECT by value, scan, GROUP BY, UPDATE and DELETE of all rows, updates and deletes by key of many clients are each
-    /// timed by themselves, and every answer is checked. docs/tables.md has all of it.
+    /// Each time without an answer is listed with its length: for all clients together, for writes, for reads and
+    /// for each client. Break the server, switch it over or restart it during the test. The exit code is 1 if
+    /// anything is wrong. See docs/register.md.
+    Failover(Box<Measured<Register>>),
+    /// Compare kinds of tables: memory, durability, rows and columns
+    ///
+    /// Runs the same rows and operations on every kind of table. Each engine has some of the kinds: row (on disk,
+    /// the reference), volatile (in memory or without log), relaxed (durable late), memory-durable, clustered
+    /// and covering. Others are columnstore-index, columnstore, archive, rocks (MyRocks) and aria.
+    ///
+    /// Load, SELECT by value, scan and GROUP BY are timed separately. So are UPDATE and DELETE of all rows, and
+    /// updates and deletes by key with many clients. Every answer is checked. See docs/tables.md.
     Tables(Box<Measured<Tables>>),
-}
-
-// A command that measures: what it asks for, and what becomes of the results.
-#[derive(Debug, Args)]
-pub(crate) struct Measured<W: Args> {
-    #[command(flatten)]
-    pub(crate) asked: W,
-
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Planned {
     #[command(flatten)]
     Measuring(Measuring),
-    /// Plan of `prony orders run`, which may be left out, or of `prony orders load`
+    /// Show the plan of `prony orders run` or `load`
+    ///
+    /// The word run can be omitted.
     #[command(subcommand)]
     Orders(PlannedOrders),
 }
@@ -223,30 +245,32 @@ pub(crate) enum Planned {
 /// A command that measures, as one that shows its plan.
 fn as_plan(command: clap::Command) -> clap::Command {
     // That of a command within a group says so itself.
-    if command.get_about().is_some_and(|about| about.to_string().starts_with("Plan of")) {
+    if command.get_about().is_some_and(|about| about.to_string().starts_with("Show the plan of")) {
         return command;
     }
-    let name = command.get_name();
-    let about = format!("Plan of `prony {name}`; of the output options only --json has a meaning here");
-    command.about(about)
+    let about = format!("Show the plan of `prony {}`", command.get_name());
+    let long = format!("{about}\n\nOnly --json of the output options has an effect.");
+    command.about(about).long_about(long)
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Directory whose disk is measured
+    /// Directory to measure
     #[arg(default_value = ".")]
     pub(crate) path: PathBuf,
 
     /// Size of the test file [default: 1GiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, help_heading = "Load", value_name = "SIZE")]
     pub(crate) file_size: Option<Size>,
 
     /// Length of each measured window [default: 8s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(short, short_alias = 'T', long, help_heading = "Load", value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
-    /// Also write pages that can tell where they belong, and check each that is read: half a minute more (prony verify)
-    #[arg(long)]
+    /// Also check every page that is read; 30 s longer
+    ///
+    /// Writes pages that contain their position, as prony verify does.
+    #[arg(long, help_heading = "Load")]
     pub(crate) thorough: bool,
 
     #[command(flatten)]
@@ -255,7 +279,7 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// Rule, as a report prints it: noisy
+    /// Rule, as in a report: noisy
     #[arg(value_name = "RULE")]
     pub(crate) rule: Option<String>,
 }
@@ -268,7 +292,7 @@ pub(crate) struct Plc {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Results directory, or the name of a run (prony list), or latest
+    /// Results directory, name of a run (prony list), or latest
     #[arg(value_name = "DIR|NAME")]
     pub(crate) directory: PathBuf,
 
@@ -278,29 +302,43 @@ pub(crate) struct Report {
     #[command(flatten)]
     pub(crate) format: Format,
 
-    /// Percentiles of the latency that tables show, such as 50,99,99.99, each between 0 and 100 and eight at most; JSON, CSV and exports
-    /// have them besides the usual ones [default: those of the study, or 50,95,99,99.9]
-    #[arg(long, value_name = "LIST", help_heading = "Output")]
+    /// Percentiles of latency in tables, such as 50,99,99.99
+    ///
+    /// Each is between 0 and 100, at most eight. JSON, CSV and exports have them in addition to the usual ones.
+    /// [default: the study's, or 50,95,99,99.9]
+    #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
 
     #[command(flatten)]
     pub(crate) documents: AskedDocuments,
 }
 
-/// What stands under the help of `prony export`.
-const EXPORT_COLUMNS: &str = "A row is one metric of one trial. Columns: study (name of the results directory), trial, block, \
-                              configuration, one for each axis, metric, unit, value, and valid, which is false where the \
-                              trial failed, was cut off or does not mean what it should.\n\n\
-                              With --series a row is one second of one trial: study to the axes as above, time (its end, in \
-                              UTC), end_s (since the load began), length_s, phase (warm-up, measured, drain), then what was \
-                              recorded. Of each kind of operation: read_operations, read_per_s, read_mb_per_s, read_rows, \
-                              read_errors, read_min_ms, read_mean_ms, read_p50_ms, read_p95_ms, read_p99_ms, read_p999_ms, \
-                              read_max_ms. Then the workload's gauges, such as pending_records; generator_cpu_cores, \
-                              generator_busiest_share and pauses; cpu_busy_share and others of the processors, pressure_io_share; \
-                              device_sda_reads_per_s and others of each device; server_NAME_cpu_cores, memory_bytes and \
-                              processes of each server; started_NAME_cpu_cores, throttled_cores and memory_bytes of one that was \
-                              started; valid. Shares are of 0-1. What was not recorded, or of too few \
-                              operations, is NULL, and no zero.";
+/// The columns, in the help of `prony export`.
+const EXPORT_COLUMNS: &str = "\
+Columns without --series (one row per metric and trial):
+  study          Name of the results directory.
+  trial, block, configuration, and one column for each axis.
+  metric, unit, value.
+  valid          False if the trial failed, was interrupted or is invalid.
+
+Columns with --series (one row per second and trial):
+  study to the axes, as above.
+  time           End of the second, in UTC.
+  end_s          Seconds since the load started.
+  length_s       Length in seconds.
+  phase          warm-up, measured or drain.
+  For each kind of operation, such as read:
+                 read_operations, read_per_s, read_mb_per_s, read_rows, read_errors.
+                 read_min_ms, read_mean_ms, read_p50_ms, read_p95_ms, read_p99_ms, read_p999_ms, read_max_ms.
+  Gauges of the workload, such as pending_records.
+  generator_cpu_cores, generator_busiest_share, pauses.
+  cpu_busy_share and others of the CPUs, pressure_io_share.
+  For each device, such as sda: device_sda_reads_per_s and others.
+  For each server: server_NAME_cpu_cores, memory_bytes and processes.
+  For each managed server: started_NAME_cpu_cores, throttled_cores and memory_bytes.
+  valid          As above.
+
+Shares are 0 to 1. A value is NULL if it was not recorded, or if there were too few operations.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -314,11 +352,11 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) form: ExportForm,
 
-    /// A row for each second of each trial, in place of one for each metric
+    /// Write one row per second instead of one per metric
     #[arg(long)]
     pub(crate) series: bool,
 
-    /// File that is made; one that exists is refused [default: stdout]
+    /// File to create; must not exist [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -326,19 +364,21 @@ pub(crate) struct Export {
 #[derive(Clone, Copy, Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ExportForm {
-    /// CSV (RFC 4180). An apostrophe stands before a text that a spreadsheet would run, and control characters are escaped;
-    /// Parquet has texts as they are
+    /// Write CSV (RFC 4180)
+    ///
+    /// An apostrophe precedes a text that a spreadsheet would run, and control characters are escaped. Parquet has
+    /// texts as they are.
     #[arg(long)]
     pub(crate) csv: bool,
 
-    /// Parquet, which keeps the types of the columns
+    /// Write Parquet, which keeps the types of columns
     #[arg(long)]
     pub(crate) parquet: bool,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Output {
-    /// Directory in which results directories are made
+    /// Parent directory for results
     #[arg(long, value_name = "DIR", default_value = "prony-results", help_heading = "Output")]
     pub(crate) results: PathBuf,
 
@@ -348,9 +388,11 @@ pub(crate) struct Output {
     #[command(flatten)]
     pub(crate) format: Format,
 
-    /// Percentiles of the latency that tables show, such as 50,99,99.99, each between 0 and 100 and eight at most; JSON, CSV and exports
-    /// have them besides the usual ones [default: those of the study, or 50,95,99,99.9]
-    #[arg(long, value_name = "LIST", help_heading = "Output")]
+    /// Percentiles of latency in tables, such as 50,99,99.99
+    ///
+    /// Each is between 0 and 100, at most eight. JSON, CSV and exports have them in addition to the usual ones.
+    /// [default: the study's, or 50,95,99,99.9]
+    #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
 
     #[command(flatten)]
@@ -358,17 +400,23 @@ pub(crate) struct Output {
 
     #[command(flatten)]
     _told: Told,
+
+    /// Show the plan and measure nothing, as prony plan does
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
 }
 
 // How much is told on stderr; read from the matches of whatever command has it. No global option: -v is one of SQLIO's own.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Told {
-    /// Tell nothing but the result and errors: no announcement, no live line
+    /// Print only the result and errors
     #[arg(id = "quiet", short, long, help_heading = "Output", conflicts_with = "verbose")]
     _quiet: bool,
 
-    /// Tell on stderr what is done and how long it takes: trials, commands around them, calibrations, notes, outages
-    #[arg(id = "verbose", short, long, help_heading = "Output")]
+    /// Print each step and its time on stderr
+    ///
+    /// Steps are trials, commands around them, calibrations, notes and outages.
+    #[arg(id = "verbose", short, long, hide_short_help = true, help_heading = "Output")]
     _verbose: bool,
 }
 
@@ -378,12 +426,16 @@ pub(crate) struct Format {
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub(crate) json: bool,
 
-    /// Print every table and sentence, not only the answer, and on a terminal of 80 columns or more rate and 99th percentile over time;
-    /// always with PRONY_DETAILS=1
+    /// Print all tables and texts, not only the summary
+    ///
+    /// On a terminal of at least 80 columns it also shows throughput and 99th percentile over time. PRONY_DETAILS=1
+    /// makes it the default.
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 
-    /// Print the table as CSV; an apostrophe stands before a text that a spreadsheet would run
+    /// Print the table as CSV
+    ///
+    /// An apostrophe precedes a text that a spreadsheet would run.
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
 }
@@ -391,14 +443,18 @@ pub(crate) struct Format {
 // What is written beside what is printed.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AskedDocuments {
-    /// Write the answer, how far to trust it and its tables as Markdown, for a comment on a pull request, to a new file; - prints it in
-    /// place of the text
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Write a summary as Markdown to a new file
+    ///
+    /// It contains the answer, its reliability and its tables, for a comment on a pull request.
+    /// With the file - prony prints it instead of the text.
+    #[arg(long, hide_short_help = true, value_name = "FILE", help_heading = "Output")]
     pub(crate) markdown: Option<PathBuf>,
 
-    /// Write what had to hold and what was measured as JUnit XML, for continuous integration, to a new file; what was not judged is an
-    /// error there and never passed. - prints it in place of the text
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Write results as JUnit XML to a new file
+    ///
+    /// Each threshold is a test case, for continuous integration. A threshold that was not judged is an error there, never a pass.
+    /// With the file - prony prints it instead of the text.
+    #[arg(long, hide_short_help = true, value_name = "FILE", help_heading = "Output")]
     pub(crate) junit: Option<PathBuf>,
 }
 
@@ -445,7 +501,7 @@ pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
         if !argument.get_action().takes_values() || COSTS_DATA.contains(&long) {
             return argument;
         }
-        let variable = format!("PRONY_{}", long.to_uppercase().replace('-', "_"));
+        let variable = renamed::variable(&argument, long);
         argument.env(variable).hide_env(true)
     });
     command.mut_subcommands(with_environment)
@@ -453,7 +509,12 @@ pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
 
 /// The whole command line as it is read and shown.
 pub(crate) fn program() -> clap::Command {
-    with_environment(examples::shown(Arguments::command()))
+    with_environment(command())
+}
+
+/// The same without variables of the environment, for the manual.
+pub(crate) fn command() -> clap::Command {
+    help::arranged(examples::shown(renamed::with_old_names(Arguments::command())))
 }
 
 #[cfg(test)]

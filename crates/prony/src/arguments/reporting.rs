@@ -8,42 +8,51 @@ use super::{Managed, MustHold};
 
 #[derive(Debug, Args)]
 pub(crate) struct Reporting {
-    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server the database named here is only
-    /// logged in to; a new one is made for the test. A password can be in the address, in PGPASSWORD, MYSQL_PWD or
-    /// SQLCMDPASSWORD. --managed starts a server instead, which is started again and made cold before each cycle of reports
+    /// Database to test
+    ///
+    /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
+    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server, prony only logs in to the
+    /// database named here, and creates a new one for the test. The password can be in the address, in PGPASSWORD,
+    /// MYSQL_PWD or SQLCMDPASSWORD. To start a server instead, use --managed: it is started again and made cold
+    /// before each cycle of reports.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
 
-    /// Name of the database that is made on the server [default: prony_reports]
-    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    /// Name of the database to create [default: prony_reports]
+    #[arg(long, hide_short_help = true, value_name = "NAME", help_heading = "Target")]
     pub(crate) database: Option<String>,
 
     /// Keep the database at the end
     #[arg(long, help_heading = "Target")]
     pub(crate) keep: bool,
 
-    /// Take up the database of an earlier run again, if it holds the same messages
+    /// Reuse the database of an earlier run
+    ///
+    /// It must contain the same messages.
     #[arg(long, help_heading = "Target")]
     pub(crate) reuse: bool,
 
-    /// Remove a database of this name that an earlier run left, with all that is in it, and make it anew
+    /// Delete a database of this name first, with its data
+    ///
+    /// Use it for a database that an earlier run left.
     #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
     pub(crate) replace: bool,
 
     #[command(flatten)]
     pub(crate) managed: Managed,
 
-    /// Fewer messages and reports, for a quick look; the report says so
-    #[arg(long, help_heading = "Study")]
+    /// Use fewer messages and reports, for a first impression
+    ///
+    /// The report says so.
+    #[arg(long, help_heading = "Load")]
     pub(crate) quick: bool,
 
-    /// Times that each cycle of reports is measured [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Times to measure each cycle of reports [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Repeats and thresholds", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
-    /// Rest before each cycle but the first [default: 0s]
-    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    /// Rest before each cycle except the first [default: 0s]
+    #[arg(long = "cooldown", value_name = "TIME", help_heading = "Repeats and thresholds")]
     pub(crate) pause: Option<Span>,
 
     #[command(flatten)]

@@ -11,12 +11,17 @@ use crate::exit::Failure;
 /// What a run is called.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Called {
-    /// Name of this run, by which report, compare, export and list find it again; part of the name of its results directory
+    /// Name of this run
+    ///
+    /// report, compare, export and list find the run by its name. It is also part of the name of the results
+    /// directory.
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(crate) name: Option<RunName>,
 
-    /// Tag of this run, such as disk=nvme, that report and list show and by which `prony list` filters. Can be repeated
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Output")]
+    /// Tag of this run, such as disk=nvme
+    ///
+    /// report and list show it, and `prony list --tag` filters by it. Can be repeated.
+    #[arg(long, hide_short_help = true, value_name = "KEY=VALUE", help_heading = "Output")]
     pub(crate) tag: Vec<Tag>,
 }
 
@@ -29,13 +34,17 @@ impl Called {
 /// What must hold of a run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MustHold {
-    /// What must hold, in the words of a study file: 'p99_ms < 20', 'iops >= 14000'. Ends with 3 if it fails, with 4 if that cannot be
-    /// told. Judged by the whole 95 % interval; can be repeated
-    #[arg(long, value_name = "METRIC < LIMIT", help_heading = "Study")]
+    /// Condition that must hold, such as 'p99_ms < 20'
+    ///
+    /// The syntax is that of a study file: 'iops >= 14000'. The whole 95% interval must be on the right side. The
+    /// exit code is 3 if the threshold fails, and 4 if it is inconclusive. Can be repeated.
+    #[arg(long, value_name = "METRIC < LIMIT", help_heading = "Repeats and thresholds")]
     pub(crate) threshold: Vec<String>,
 
-    /// Judge thresholds on what has no interval, for it was measured once, by its value
-    #[arg(long, help_heading = "Study")]
+    /// Judge thresholds by the measured value without an interval
+    ///
+    /// A value that was measured once has no interval.
+    #[arg(long = "accept-single-run", hide_short_help = true, help_heading = "Repeats and thresholds")]
     pub(crate) accept_single: bool,
 }
 
@@ -49,18 +58,22 @@ impl MustHold {
 /// Where runs are found that are named and not given by a path.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Among {
-    /// Directory in which a run is found by its name (--name), or as `latest`; what is a path wins over a name
+    /// Directory in which to look up runs by name
+    ///
+    /// Runs have names by --name. The most recent run is `latest`. An existing path takes precedence over a name.
     #[arg(long, value_name = "DIR", default_value = "prony-results")]
     pub(crate) results: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Directory whose runs are listed
+    /// Directory with the runs to list
     #[arg(long, value_name = "DIR", default_value = "prony-results")]
     pub(crate) results: PathBuf,
 
-    /// Only runs with this tag; can be repeated, and a run has all of them
+    /// List only runs with this tag; can be repeated
+    ///
+    /// A run must have all tags.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) tag: Vec<Tag>,
 
@@ -68,7 +81,9 @@ pub(crate) struct List {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print the names alone by which other commands find these runs, a line each: what a shell completes
+    /// Print only the names of runs, one per line
+    ///
+    /// Other commands find runs by these names. Shell completion uses it.
     #[arg(long, conflicts_with = "json")]
     pub(crate) names: bool,
 }

@@ -10,15 +10,19 @@ use super::{Among, AskedDocuments, Format, Output, Told};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Study {
-    /// Run a study: every combination of its levels, in blocks, and what the records support
+    /// Run a study: every combination of its levels, in blocks
     Run(RunStudy),
-    /// List the published studies that are ready to run
+    /// List the published studies
     List,
-    /// Print a published study: its file, or the page on it
+    /// Print a published study: its file, or its page
     Show(ShowStudy),
-    /// Show what a study would run, how long it takes, how much it writes, and what it lacks. Touches nothing
+    /// Show what a study would run, and what is missing
+    ///
+    /// Prints steps, time, bytes written and missing requirements. It changes nothing.
     Plan(PlanStudy),
-    /// Go on with a study that was interrupted. What is complete is kept; an interrupted block is measured again
+    /// Continue an interrupted study
+    ///
+    /// Complete blocks are kept. An interrupted block is measured again.
     Resume(ResumeStudy),
 }
 
@@ -36,12 +40,16 @@ pub(crate) struct PlanStudy {
     #[command(flatten)]
     pub(crate) given: GivenStudy,
 
-    /// How much trials of the same scatter (standard deviation), such as "2 %", for the gain that the study can find
-    /// [default: the study's, or 2 %]
+    /// Expected noise of trials, such as 2% [default: 2%, or the study's]
+    ///
+    /// It is the standard deviation of trials of the same combination. The plan computes the gain that the study
+    /// can detect.
     #[arg(long, value_name = "PERCENT", help_heading = "Study")]
     pub(crate) noise: Option<record::Share>,
 
-    /// Gain that is to be found, such as "5 %": the plan says how many blocks that takes
+    /// Gain to detect, such as 5%
+    ///
+    /// The plan says how many blocks this takes.
     #[arg(long, value_name = "PERCENT", help_heading = "Study")]
     pub(crate) gain: Option<record::Share>,
 
@@ -50,61 +58,79 @@ pub(crate) struct PlanStudy {
     pub(crate) json: bool,
 }
 
+impl RunStudy {
+    /// The plan of it.
+    pub(super) fn plan(self) -> PlanStudy {
+        PlanStudy { given: self.given, noise: None, gain: None, json: self.output.format.json }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct GivenStudy {
-    /// Study file, or the name of a published study (prony study list)
+    /// Study file, or the name of a published study
     #[arg(value_name = "FILE|NAME")]
     pub(crate) study: String,
 
-    /// Fewer blocks and shorter times, for a quick look; the report says so
+    /// Use fewer blocks and shorter times, for a first impression
+    ///
+    /// The report says so.
     #[arg(long, help_heading = "Study")]
     pub(crate) quick: bool,
 
-    /// Times that every combination is measured [default: the study's]
+    /// Times to measure every combination [default: the study's]
     #[arg(long, value_name = "NUMBER", help_heading = "Study")]
     pub(crate) blocks: Option<u32>,
 
-    /// Whether to end before all blocks: "when settled" looks after each block from the sixth on whether every level is better,
-    /// worse or equivalent, and --blocks is then the most; "never" measures all [default: the study's, or never]
-    #[arg(long, value_name = "WHEN", help_heading = "Study")]
+    /// Stop early: settled or never [default: never, or the study's]
+    ///
+    /// settled checks after each block, from the sixth, whether every level is better, worse or equivalent.
+    /// --blocks is then the maximum. never measures all blocks.
+    #[arg(long, value_name = "WHEN", help_heading = "Study", value_parser = stop)]
     pub(crate) stop: Option<String>,
 
-    /// Smallest effect that matters, such as "5 %": what differs by less for certain is equivalent [default: the study's, or
-    /// 3 %]
-    #[arg(long, value_name = "PERCENT", help_heading = "Study")]
+    /// Smallest relevant effect [default: 3%, or the study's]
+    ///
+    /// A difference that is certainly smaller is equivalent.
+    #[arg(long = "min-effect", value_name = "PERCENT", help_heading = "Study")]
     pub(crate) smallest: Option<record::Share>,
 
-    /// Judge thresholds on what has no interval, for it was measured in one block, by its value
-    #[arg(long, help_heading = "Study")]
+    /// Judge thresholds by the measured value without an interval
+    ///
+    /// A value of one block has no interval.
+    #[arg(long = "accept-single-run", help_heading = "Study")]
     pub(crate) accept_single: bool,
 
-    /// Path or address for a place that the study asks for. "lab", or "lab=DIR", has volumes of loop devices made for all places that are
-    /// not named, as root, with files in DIR, and removed at the end: good for placement and ratios, not for absolute speed. Can be
-    /// repeated
-    #[arg(long, value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = place)]
+    /// Path or address of a location of the study
+    ///
+    /// "lab" or "lab=DIR" creates lab volumes of loop devices for all locations that are not named, and deletes
+    /// them at the end. It needs root. Their files are in DIR. Lab volumes are good for placement and ratios, not
+    /// for absolute speed. Can be repeated.
+    #[arg(long = "location", value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = place)]
     pub(crate) place: Vec<(String, String)>,
 
-    /// Replace a parameter of the study, such as workload.disk.duration=5s; one that an axis varies narrows it to this
-    /// level. Can be repeated
+    /// Replace a parameter, such as workload.disk.duration=5s
+    ///
+    /// A parameter that an axis varies is reduced to this level. Can be repeated.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Study", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowStudy {
-    /// Name (prony study list)
+    /// Name of the study (prony study list)
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// Print the page: what it answers, what it needs, how to adapt it
+    /// Print the page: question, requirements, how to adapt it
     #[arg(long)]
     pub(crate) page: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeStudy {
-    /// Results directory, or the name of a run (prony list). A password that stood in an address is not stored: give it in
-    /// PGPASSWORD or MYSQL_PWD
+    /// Results directory, or the name of a run (prony list)
+    ///
+    /// Passwords in addresses are not stored: give them in PGPASSWORD or MYSQL_PWD.
     #[arg(value_name = "DIR|NAME")]
     pub(crate) directory: PathBuf,
 
@@ -123,50 +149,67 @@ pub(crate) struct ResumeStudy {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Results directories, or names of runs (prony list); each is compared with the first, or all of them with those after --with
+    /// Results directories, or names of runs (prony list)
+    ///
+    /// Each is compared with the first. With --candidate all of them are compared with those after --candidate.
     #[arg(value_name = "DIR|NAME", required = true)]
     pub(crate) directories: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) among: Among,
 
-    /// Runs of the other side, where those before it are runs of one: how much the runs of a side differ says what may be called
-    /// better or worse. Two a side at least, better three; let runs of both sides alternate
-    #[arg(long, value_name = "DIR|NAME", num_args = 1.., conflicts_with = "between")]
+    /// Runs of the other side
+    ///
+    /// The runs before it are one side. prony calls a side better or worse based on the variation among the runs of
+    /// a side. Each side needs at least two runs, better three. Alternate the runs of both sides.
+    #[arg(long = "candidate", value_name = "DIR|NAME", num_args = 1.., conflicts_with = "between")]
     pub(crate) with: Vec<PathBuf>,
 
-    /// Smallest effect that matters, such as "5 %" [default: that of the first study, or 3 %]
-    #[arg(long, value_name = "PERCENT")]
+    /// Smallest relevant effect [default: 3%, or the study's]
+    ///
+    /// The study is that of the first run.
+    #[arg(long = "min-effect", value_name = "PERCENT")]
     pub(crate) smallest: Option<record::Share>,
 
-    /// How much runs of the same differ from one time to another (standard deviation), such as "2 %". Without it, and without several
-    /// runs of each side, two runs differ or are alike, neither is called better, worse or equivalent, and --fail-if is not judged
-    #[arg(long, value_name = "PERCENT")]
+    /// Standard deviation between runs, such as 2%
+    ///
+    /// It is the variation between runs of the same configuration at different times. Without it, and without
+    /// several runs per side, prony only says that two runs differ or are alike. It calls none better, worse or
+    /// equivalent, and does not judge --fail-if.
+    #[arg(long = "run-sd", value_name = "PERCENT")]
     pub(crate) between: Option<record::Share>,
 
-    /// Side that the others are compared with, by a run of it: its path, its name, or latest; it need not stand among the others where
-    /// there is no --with. Ends with 3 if what a workload is judged by is worse than there, with 4 if that cannot be told; with
-    /// --fail-if the limits alone decide
-    #[arg(long, value_name = "DIR|NAME", help_heading = "What must hold")]
+    /// Run that the others are compared with
+    ///
+    /// It is a path, a name or latest, and represents its side. Without --candidate it does not have to be among
+    /// the other runs. The exit code is 3 if the workload's main figure is worse than the baseline, and 4 if that
+    /// is inconclusive. With --fail-if only the limits decide.
+    #[arg(long, value_name = "DIR|NAME", help_heading = "Pass/fail limits")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Change from the first side that must not be, in per cent or in the metric's unit: 'p99_ms > +10 %', 'iops < -5 %', 'p99_ms > +2 ms'.
-    /// Ends with 3 if it is shown, with 4 if it can be neither shown nor ruled out, and else with 0. Judged by the whole 95 %
-    /// interval of the change; can be repeated. Takes --between, or several runs of each side with --with
-    #[arg(long, value_name = "METRIC > CHANGE", help_heading = "What must hold")]
+    /// Change that fails, such as 'p99_ms > +10%'
+    ///
+    /// The change is relative to the first side, in per cent or in the metric's unit: 'iops < -5%', 'p99_ms > +2
+    /// ms'. The whole 95% interval of the change decides. The exit code is 3 if the change is certain, 4 if it is
+    /// inconclusive, and otherwise 0. It needs --run-sd, or several runs per side with --candidate. Can be
+    /// repeated.
+    #[arg(long, value_name = "METRIC > CHANGE", help_heading = "Pass/fail limits")]
     pub(crate) fail_if: Vec<record::ChangeLimit>,
 
-    /// Judge --fail-if by one run on each side, as if runs of different times did not differ: by the interval of its trials, or by its
-    /// value where it has one trial
-    #[arg(long, requires = "fail_if", help_heading = "What must hold")]
+    /// Judge --fail-if with only one run per side
+    ///
+    /// prony then assumes that runs at different times do not differ. It uses the interval of the trials of the
+    /// run, or the measured value if there is one trial.
+    #[arg(long = "accept-single-run", requires = "fail_if", help_heading = "Pass/fail limits")]
     pub(crate) accept_single: bool,
 
-    /// Percentiles of the latency that are compared besides, such as 99.99, each between 0 and 100 and eight at most; those of limits are
-    /// in any case
+    /// More percentiles of latency to compare, such as 99.99
+    ///
+    /// Each is between 0 and 100, at most eight. Percentiles of limits are always compared.
     #[arg(long, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
 
-    /// Print all figures, those too that are alike or cannot be told apart
+    /// Print all figures, also those without a difference
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) details: bool,
 
@@ -177,34 +220,42 @@ pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) documents: AskedDocuments,
 
-    /// Write one HTML page with charts, which makes no request to anywhere, to a new file; - prints it in place of the tables
+    /// Write one HTML page with charts to a new file
+    ///
+    /// The page requests nothing from any server.
+    /// With the file - prony prints it instead of the tables.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// Results directories of one configuration, or names of runs, in any order; ten at least for a change point. What measured
-    /// something else is left out, and told
+    /// Results directories of one configuration, or names of runs
+    ///
+    /// The order does not matter. A change point needs at least ten runs. Runs of something else are skipped and
+    /// listed.
     #[arg(value_name = "DIR|NAME", required = true)]
     pub(crate) directories: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) among: Among,
 
-    /// Run that the last ones are compared with, by its name, its directory or that directory's name; ends with 3 if a figure is
-    /// worse
+    /// Run that the last runs are compared with
+    ///
+    /// It is a name, a results directory or the name of that directory. The exit code is 3 if a figure is worse.
     #[arg(long, value_name = "DIR|NAME")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Smallest change that matters, such as "5 %" [default: that of the first study, or 3 %]
-    #[arg(long, value_name = "PERCENT")]
+    /// Smallest relevant change [default: 3%, or the study's]
+    ///
+    /// The study is that of the first run.
+    #[arg(long = "min-effect", value_name = "PERCENT")]
     pub(crate) smallest: Option<record::Share>,
 
     #[command(flatten)]
     pub(crate) form: HistoryForm,
 
-    /// File that is made; one that exists is refused [default: stdout]
+    /// File to create; must not exist [default: stdout]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -213,18 +264,29 @@ pub(crate) struct History {
 #[derive(Clone, Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct HistoryForm {
-    /// Write one HTML page with charts, which makes no request to anywhere, to a new file; - prints it in place of the tables. Without
-    /// FILE the page goes to --output
+    /// Write one HTML page with charts to a new file
+    ///
+    /// The page requests nothing from any server.
+    /// With the file - prony prints it instead of the tables. Without FILE the page goes to
+    /// --output.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
 
-    /// One JSON document
+    /// Print one JSON document
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// CSV, a line for each figure of each run; an apostrophe stands before a text that a spreadsheet would run
+    /// Print CSV, one line per figure and run
+    ///
+    /// An apostrophe precedes a text that a spreadsheet would run.
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
+}
+
+/// When a study ends, as its file says it. A study refuses other words.
+#[allow(clippy::unnecessary_wraps, reason = "clap wants a result")]
+fn stop(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(if text.trim() == "settled" { "when settled".to_owned() } else { text.to_owned() })
 }
 
 /// `NAME=PATH_OR_URL`, or `lab` alone.
@@ -238,6 +300,6 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
-        _ => Err(format!("`{text}` has no name and value: write them with = in between")),
+        _ => Err(format!("invalid `{text}`: use NAME=VALUE")),
     }
 }

@@ -8,19 +8,24 @@ use super::{DatabaseFiles, DatabaseLog, Managed, MustHold};
 
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
-    /// Database: sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (MariaDB too),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server, clickhouse://USER@HOST/DATABASE, duckdb:FILE (where the
-    /// program was built with it). On a server the database named here is only logged in to; a new one is made for the tables. A
-    /// password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD.
-    /// --managed starts a server instead [default: SQLite within this program, on a file in the current directory that is removed]
+    /// Database to test [default: a temporary SQLite file]
+    ///
+    /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
+    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server, clickhouse://USER@HOST/DATABASE,
+    /// duckdb:FILE (if the program includes it). On a server, prony only logs in to the database named here, and
+    /// creates a new one for the tables. The password can be in the address, in PGPASSWORD, MYSQL_PWD or
+    /// SQLCMDPASSWORD. To start a server instead, use --managed. The default is the built-in SQLite with a file in
+    /// the current directory, which prony deletes.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
 
-    /// Name of the database that is made on the server [default: prony_tables]
-    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    /// Name of the database to create [default: prony_tables]
+    #[arg(long, hide_short_help = true, value_name = "NAME", help_heading = "Target")]
     pub(crate) database: Option<String>,
 
-    /// Remove a database of this name that an earlier run left, with all that is in it, and make it anew
+    /// Delete a database of this name first, with its data
+    ///
+    /// Use it for a database that an earlier run left.
     #[arg(long, help_heading = "Target")]
     pub(crate) replace: bool,
 
@@ -33,16 +38,20 @@ pub(crate) struct Tables {
     #[command(flatten)]
     pub(crate) managed: Managed,
 
-    /// Fewer rows and shorter times, for a quick look; the report says so
-    #[arg(long, help_heading = "Study")]
+    /// Use fewer rows and shorter times, for a first impression
+    ///
+    /// The report says so.
+    #[arg(long, help_heading = "Load")]
     pub(crate) quick: bool,
 
-    /// Times that each kind is measured; from six on differences can be told from chance [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Study", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Times to measure each kind [default: 1]
+    ///
+    /// From six, real differences can be distinguished from chance.
+    #[arg(long, value_name = "NUMBER", help_heading = "Repeats and thresholds", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 
-    /// Rest before each trial but the first [default: 0s]
-    #[arg(long, value_name = "TIME", help_heading = "Study")]
+    /// Rest before each trial except the first [default: 0s]
+    #[arg(long = "cooldown", value_name = "TIME", help_heading = "Repeats and thresholds")]
     pub(crate) pause: Option<Span>,
 
     #[command(flatten)]

@@ -9,32 +9,43 @@ use super::MustHold;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("verify", |argument| argument.hide(true)), mut_arg("rate", |argument| argument.hide(true)))]
+#[command(mut_args(of_verifying))]
 pub(crate) struct Verify {
-    /// Directories (test files of our own are made there), files or block devices
+    /// Directories, files or block devices
+    ///
+    /// prony creates test files of its own in a directory, and deletes them at the end.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// What the load is like
-    #[arg(long, value_name = "NAME", help_heading = "Study", default_value = "sqliosim")]
+    /// Kind of load
+    #[arg(long, value_name = "NAME", help_heading = "Load", default_value = "sqliosim")]
     pub(crate) profile: VerifyProfile,
 
-    /// Take over what is known here of SQLIOSim's configuration file, such as sqliosim.cfg.ini; what is not mapped is told. Options win
-    /// over it
-    #[arg(long, value_name = "FILE", help_heading = "Verify")]
+    /// Use a configuration file of SQLIOSim, such as sqliosim.cfg.ini
+    ///
+    /// Known settings are used, and the others are listed. Options on the command line take precedence.
+    #[arg(long, hide_short_help = true, value_name = "FILE", help_heading = "Verify")]
     pub(crate) sqliosim_config: Option<PathBuf>,
 
-    /// After a crash: look at the files PATH of the run that wrote --journal, and tell what was acknowledged as durable and is gone.
-    /// Writes nothing
+    /// Compare the files with --journal after a crash
+    ///
+    /// PATH are the files of the run that wrote the journal. prony reports data that was acknowledged as durable
+    /// and is missing. It writes nothing.
     #[arg(long, help_heading = "Verify", requires = "journal")]
     pub(crate) after_crash: bool,
 
-    /// Keep the journal of one run of another host in the new file PATH: listen at this address, such as 0.0.0.0:7645, until that run
-    /// ends. It names this host by --journal HOST:PORT. There is no password: for a network that is trusted
+    /// Keep the journal of another host: listen at ADDRESS
+    ///
+    /// Listens at an address such as 0.0.0.0:7645 until one run has ended, and writes its journal to the new file
+    /// PATH. The other host names this one with --journal HOST:PORT. The connection has no password: use it in a
+    /// trusted network only.
     #[arg(long, value_name = "ADDRESS", help_heading = "Verify", conflicts_with_all = ["after_crash", "profile", "sqliosim_config", "journal", "flush_honesty"])]
     pub(crate) serve_journal: Option<String>,
 
-    /// Look whether a flush takes as long as this medium must take: durable writes beside others, in about a minute. Signs of a write
-    /// cache that a loss of power may empty; evidence, and no proof
+    /// Test whether flushes take as long as the medium must
+    ///
+    /// Compares durable writes with other writes, which takes about 60 s. It finds signs of a write cache that a
+    /// loss of power may empty. Signs are evidence, not proof.
     #[arg(long, help_heading = "Verify", conflicts_with_all = ["after_crash", "profile", "sqliosim_config", "journal"])]
     pub(crate) flush_honesty: bool,
 
@@ -43,4 +54,13 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     pub(crate) settings: Settings,
+}
+
+/// Options of verifying are common here and rare in `prony disk`; with others it is the other way round.
+fn of_verifying(argument: clap::Arg) -> clap::Arg {
+    match argument.get_id().as_str() {
+        "stall" | "audit_every" | "journal" => argument.hide_short_help(false),
+        "read_share" | "pattern" | "outstanding" | "warm_up" => argument.hide_short_help(true),
+        _ => argument,
+    }
 }

@@ -82,7 +82,7 @@ fn sides(compare: &arguments::Compare) -> Result<(Vec<PathBuf>, Vec<PathBuf>), F
         (true, _) => Ok((first, with)),
         (false, true) => Ok((with, first)),
         (false, false) => Err(Failure::usage(anyhow!(
-            "{}: it is no run of either side: give it before or after --with",
+            "the baseline {} is not among the runs. Give it before or after --candidate",
             wanted.display()
         ))),
     }
@@ -93,14 +93,14 @@ fn check(first: &[PathBuf], with: &[PathBuf]) -> anyhow::Result<()> {
     if with.is_empty() {
         ensure!(
             first.len() > 1,
-            "there is nothing to compare it with: give another directory, or runs of another side after --with"
+            "nothing to compare with. Give another directory, or the runs of the other side after --candidate"
         );
         return Ok(());
     }
     let mut seen = Vec::new();
     for directory in first.iter().chain(with) {
         let whole = directory.canonicalize().unwrap_or_else(|_| directory.clone());
-        ensure!(!seen.contains(&whole), "{} is given twice: each run counts once", directory.display());
+        ensure!(!seen.contains(&whole), "{} is given twice. Give each run once", directory.display());
         seen.push(whole);
     }
     Ok(())
@@ -144,16 +144,16 @@ fn deciding(compare: &arguments::Compare, sides: [&(String, &StudyRecord); 2]) -
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
     let asked = asked(compare);
     let all =
-        words(&["prony", "compare"]).into_iter().chain(runs(0)).chain(words(&["--with"])).chain(runs(1));
+        words(&["prony", "compare"]).into_iter().chain(runs(0)).chain(words(&["--candidate"])).chain(runs(1));
     let all: Vec<String> = all.chain(asked.clone()).collect();
     let two = words(&["prony", "compare"]).into_iter().chain(sides.map(typed));
-    let two = two.chain(words(&["--between", "2 %"])).chain(asked).collect::<Vec<String>>();
+    let two = two.chain(words(&["--run-sd", "2%"])).chain(asked).collect::<Vec<String>>();
     Deciding::of(&measured.chain([all]).collect::<Vec<_>>(), &two)
 }
 
 /// What is asked of a comparison, to be asked of the next one.
 fn asked(compare: &arguments::Compare) -> Vec<String> {
-    let smallest = compare.smallest.map(|share| ["--smallest".to_owned(), share.to_string()]);
+    let smallest = compare.smallest.map(|share| ["--min-effect".to_owned(), share.to_string()]);
     let limits = compare.fail_if.iter().map(|limit| [FAIL_IF.to_owned(), limit.to_string()]);
     smallest.into_iter().chain(limits).flatten().collect()
 }

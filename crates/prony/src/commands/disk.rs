@@ -34,7 +34,7 @@ impl Asks for Disk {
         self.must.of(&mut study)?;
         if self.latency_tolerance.is_some() && !study.has_depths() {
             return Err(Failure::usage(anyhow!(
-                "{} ends a series of growing depth, and there is none; use --profile sweep",
+                "{} needs trials of increasing queue depth. Use --profile sweep",
                 Parameter::new("latency_tolerance")
             )));
         }
@@ -50,7 +50,7 @@ pub(super) fn check_paths(paths: &[PathBuf], settings: &Settings) -> Result<(), 
     }
     match paths.iter().find(|path| !path.exists() && !path.is_symlink()) {
         Some(path) => Err(Failure::usage(anyhow!(
-            "{}: does not exist; name a directory to make test files in, or add --create to make this file",
+            "{} does not exist. Give a directory for test files, or add --create to create this file",
             path.display()
         ))),
         None => Ok(()),

@@ -20,7 +20,8 @@ pub(crate) fn run(arguments: &arguments::Export) -> Result<Exit, Failure> {
         Some(file) => export::check(file)?,
         None if form.parquet && std::io::stdout().is_terminal() => {
             return Err(Failure::usage(anyhow!(
-                "Parquet is nothing for a terminal: name a file with --output, or send stdout to one"
+                "Parquet is a binary format and is not printed to a terminal. Give a file with --output, \
+                 or redirect stdout to one"
             )));
         }
         None => {}
@@ -69,14 +70,14 @@ fn all_of<T>(directories: &[PathBuf], of: fn(&Report, &str) -> Vec<T>) -> Result
         study.damage.iter().for_each(|sentence| tell!("{}: {sentence}", directory.display()));
         let of_study = of(&Report::of(&study), &name);
         if of_study.is_empty() {
-            tell!("{}: nothing was measured in it, so it has no rows", directory.display());
+            tell!("{}: no trial was measured, so it has no rows", directory.display());
             empty += 1;
         }
         all.extend(of_study);
     }
     if empty == directories.len() {
         return Err(Failure::usage(anyhow!(
-            "there is nothing to export: give a results directory in which a trial was measured"
+            "nothing to export. Give a results directory with at least one measured trial"
         )));
     }
     Ok(all)
@@ -93,7 +94,7 @@ fn names(directories: &[PathBuf]) -> Result<Vec<String>, Failure> {
     for (number, path) in paths.iter().enumerate() {
         if paths[..number].contains(path) {
             return Err(Failure::usage(anyhow!(
-                "{} is given twice, and its rows would count twice: give it once",
+                "{} is given twice, so its rows would count twice. Give it once",
                 directories[number].display()
             )));
         }

@@ -32,7 +32,7 @@ fn target(historian: &Historian) -> Result<Target, Failure> {
     let url: Url = match managed::given(historian.target.as_deref(), &historian.managed, &idle)? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             return Err(Failure::usage(anyhow!(
-                "--instances has no meaning for a historian, which has one database: leave it out"
+                "--instances does not apply to a historian, which uses one database. Remove it"
             )));
         }
         Given::Started(server) => {
@@ -45,7 +45,7 @@ fn target(historian: &Historian) -> Result<Target, Failure> {
     };
     if let (Some(name), Some(_)) = (&historian.database, url.file()) {
         return Err(Failure::usage(anyhow!(
-            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+            "--database {name} does not apply to SQLite: the address names the file. Remove --database"
         )));
     }
     let existing = match (reuse, replace) {
@@ -91,9 +91,9 @@ fn title(historian: &Historian) -> Option<String> {
         (None | Some(SourceChoice::Random), Some(Rate::PerSecond(rate))) => {
             format!("Historian at {}/s", report::format::figure(rate))
         }
-        (_, Some(Rate::Max)) => "Historian, as fast as it goes".to_owned(),
+        (_, Some(Rate::Max)) => "Historian at full speed".to_owned(),
         (Some(source @ (SourceChoice::Modbus { .. } | SourceChoice::Csv(_))), _) => {
-            format!("Historian of {source}")
+            format!("Historian from {source}")
         }
         _ => "Historian".to_owned(),
     })
@@ -127,10 +127,10 @@ pub(super) fn written(study: &Study, plan: &Plan, database: &WantedDatabase) -> 
     let known: Option<f64> = jobs.map(rows_at_most).sum();
     let at_most = if is_most { "at most " } else { "" };
     let amount = match known.filter(|_| study.search.is_none()) {
-        Some(rows) => format!("{at_most}{} rows", report::format::grouped(rows.round() as u64)),
-        None => "rows as fast as they are taken".to_owned(),
+        Some(rows) => format!("{at_most}{} records", report::format::grouped(rows.round() as u64)),
+        None => "as many records as the database accepts".to_owned(),
     };
     let name = database.url.file().map_or_else(|| database.name.clone(), |file| file.display().to_string());
     let least_bytes = least_bytes(plan, database).filter(|_| study.search.is_none());
-    Written { words: format!("{amount} into {name}, {}", fate(database)), least_bytes }
+    Written { words: format!("{amount} to {name} ({})", fate(database)), least_bytes }
 }

@@ -45,7 +45,7 @@ fn file(arguments: &arguments::History) -> Result<Option<&Path>, Failure> {
     let page = arguments.form.html.as_deref().filter(|file| *file != Path::new(STDOUT));
     match (page, arguments.output.as_deref()) {
         (Some(page), Some(output)) => Err(Failure::usage(anyhow!(
-            "--html {} and --output {} both name a file: use one of them",
+            "--html {} and --output {} both name a file. Use only one of them",
             page.display(),
             output.display()
         ))),
@@ -93,7 +93,7 @@ fn baseline(directories: &mut Vec<PathBuf>, wanted: &Path, among: &Among) -> Res
             Ok(found.display().to_string())
         }
         [first, second, ..] => Err(Failure::usage(anyhow!(
-            "{}: two results directories are called so, {} and {}: give the path of one",
+            "{} is ambiguous: it can mean {} or {}. Give the path of one",
             wanted.display(),
             first.display(),
             second.display()

@@ -16,7 +16,7 @@ pub(crate) fn run(inspect: &Inspect) -> Result<Exit, Failure> {
     let stop = interrupt::flag_on_signal()?;
     let environment = runner::inspect(root, &paths, &targets, env!("CARGO_PKG_VERSION"), &stop)?;
     let inspection = Inspection::of(&environment)
-        .ok_or_else(|| Failure::runtime(anyhow!("nothing was read of this machine")))?;
+        .ok_or_else(|| Failure::runtime(anyhow!("cannot read anything about this machine")))?;
     if inspect.json {
         terminal::print_json(&inspection.json(&environment))?;
     } else {
@@ -49,14 +49,16 @@ fn checked(inspect: &Inspect) -> Result<(Vec<Url>, Vec<PathBuf>), Failure> {
     for path in given {
         if let Err(error) = path.symlink_metadata() {
             let path = path.display();
-            mistakes.push(format!(
-                "{path} cannot be looked at: {error}; name a directory, a file or a block device"
-            ));
+            mistakes
+                .push(format!("cannot inspect {path}: {error}. Give a directory, a file or a block device"));
         }
     }
     if let Some(root) = inspect.root.iter().find(|root| root.exists() && !root.join("proc").exists()) {
         let root = root.display();
-        mistakes.push(format!("--root {root}: there is no {root}/proc; name the directory that holds proc, sys and etc of the machine"));
+        mistakes.push(format!(
+            "invalid value {root} for --root: {root}/proc does not exist. Give the \
+             directory that contains proc, sys and etc of the machine"
+        ));
     }
     if !mistakes.is_empty() {
         return Err(Failure::mistakes(mistakes));

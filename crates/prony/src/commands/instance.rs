@@ -32,11 +32,11 @@ fn start(start: &StartInstance) -> Result<Exit, Failure> {
     let started = runner::start_to_stay(&server, &start.name)?;
     let set: Vec<String> =
         started.chosen.iter().map(|setting| format!("{}={}", setting.name, setting.value)).collect();
-    announce!("{} is started with {}", start.name, set.join(", "));
+    announce!("started {} with {}", start.name, set.join(", "));
     if let Some(by) = &started.limited_by {
-        announce!("its limits are held by {by}");
+        announce!("limits enforced by {by}");
     }
-    announce!("it lives on: prony instance stop {} ends it and removes all that it has", start.name);
+    announce!("server {0} keeps running. To stop and delete it: prony instance stop {0}", start.name);
     // The password is that of a server which only this machine reaches, and is needed.
     terminal::print(&Lines::of(&(started.url + "\n")))?;
     Ok(Exit::Pass)
@@ -49,7 +49,7 @@ fn list(list: &ListInstances) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&json!({ "instances": all })).map_err(Failure::runtime)?;
         terminal::print_json(&(text + "\n"))?;
     } else if all.is_empty() {
-        tell!("prony has started no server here that is not removed");
+        tell!("prony has no servers here");
     } else {
         terminal::print(&Lines::each(all.iter().flat_map(entry)))?;
     }
@@ -58,10 +58,10 @@ fn list(list: &ListInstances) -> Result<Exit, Failure> {
 
 fn told(standing: Standing) -> String {
     match standing {
-        Standing::Running => "runs".to_owned(),
-        Standing::Held(pid) => format!("runs, and ends with the prony that has process {pid}"),
-        Standing::Stopped => "does not run any more".to_owned(),
-        Standing::Left => "was left by a prony that was killed".to_owned(),
+        Standing::Running => "running".to_owned(),
+        Standing::Held(pid) => format!("running until prony process {pid} ends"),
+        Standing::Stopped => "not running".to_owned(),
+        Standing::Left => "left behind by a prony that was killed".to_owned(),
     }
 }
 
@@ -104,18 +104,18 @@ fn named(name: &str) -> Result<Known, Failure> {
     let all = Known::all().map_err(Failure::runtime)?;
     let names: Vec<String> = all.iter().map(|known| known.name.clone()).collect();
     let there_are = match names.as_slice() {
-        [] => "there is none".to_owned(),
-        names => format!("there are {}", names.join(", ")),
+        [] => "there are none".to_owned(),
+        names => format!("servers: {}", names.join(", ")),
     };
     all.into_iter()
         .find(|known| known.name == name)
-        .ok_or_else(|| Failure::usage(anyhow!("prony has started no server called {name}: {there_are}")))
+        .ok_or_else(|| Failure::usage(anyhow!("no server named {name} ({there_are})")))
 }
 
 fn stop(name: &str) -> Result<Exit, Failure> {
     let known = named(name)?;
     known.remove().map_err(Failure::runtime)?;
-    announce!("{name} is gone, with all that it had");
+    announce!("deleted server {name} and its data");
     Ok(Exit::Pass)
 }
 
@@ -132,11 +132,11 @@ fn shell(name: &str) -> Result<Exit, Failure> {
     let known = named(name)?;
     if known.pid().is_none() {
         return Err(Failure::runtime(anyhow!(
-            "{name} does not run: prony instance log {name} tells what it said last"
+            "server {name} is not running. See its log: prony instance log {name}"
         )));
     }
     let parts =
-        address_parts(&known.url).ok_or_else(|| Failure::runtime(anyhow!("{name} has no address")))?;
+        address_parts(&known.url).ok_or_else(|| Failure::runtime(anyhow!("server {name} has no address")))?;
     let (client, mut command) = client(&known.engine, &parts);
     let error = command.exec();
     let package = match known.engine.as_str() {
@@ -145,7 +145,7 @@ fn shell(name: &str) -> Result<Exit, Failure> {
         _ => "mariadb-client",
     };
     Err(error)
-        .with_context(|| format!("cannot start {client}; `apt-get install {package}` brings it"))
+        .with_context(|| format!("cannot start {client} (to install it: apt-get install {package})"))
         .map_err(Failure::runtime)
 }
 

@@ -56,7 +56,7 @@ fn create(create: &CreateLab) -> Result<Exit, Failure> {
     announce!("{}", report::lab_volume(&made));
     report::lab_proofs(&made).iter().for_each(|line| announce!("{line}"));
     announce!("{}", report::LAB_MEANING);
-    announce!("it stays until prony lab remove {} removes it with all that is in it", create.name);
+    announce!("lab {0} is kept. To delete it and its data: prony lab remove {0}", create.name);
     terminal::print(&Lines::each([made.mount]))?;
     Ok(Exit::Pass)
 }
@@ -68,7 +68,7 @@ fn list(list: &ListLabs) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&json!({ "labs": all })).map_err(Failure::runtime)?;
         terminal::print_json(&(text + "\n"))?;
     } else if all.is_empty() {
-        tell!("prony has made no laboratory here that is not removed");
+        tell!("prony has no labs here");
     } else {
         terminal::print(&Lines::each(all.iter().flat_map(entry)))?;
     }
@@ -77,10 +77,10 @@ fn list(list: &ListLabs) -> Result<Exit, Failure> {
 
 fn told(standing: Standing) -> String {
     match standing {
-        Standing::Running => "stays until it is removed".to_owned(),
-        Standing::Held(pid) => format!("ends with the prony that has process {pid}"),
+        Standing::Running => "kept until removed".to_owned(),
+        Standing::Held(pid) => format!("deleted when prony process {pid} ends"),
         Standing::Stopped | Standing::Left => {
-            "was left by a prony that was killed; prony lab remove removes what there is of it".to_owned()
+            "left behind by a prony that was killed. To delete the rest: prony lab remove".to_owned()
         }
     }
 }
@@ -117,14 +117,14 @@ fn remove(name: &str) -> Result<Exit, Failure> {
     let all = KnownLab::all().map_err(Failure::runtime)?;
     let names: Vec<&str> = all.iter().map(|known| known.name.as_str()).collect();
     let there_are = match names.as_slice() {
-        [] => "there is none".to_owned(),
-        names => format!("there are {}", names.join(", ")),
+        [] => "there are none".to_owned(),
+        names => format!("labs: {}", names.join(", ")),
     };
     let known = all
         .iter()
         .find(|known| known.name == name)
-        .ok_or_else(|| Failure::usage(anyhow!("prony has made no laboratory called {name}: {there_are}")))?;
+        .ok_or_else(|| Failure::usage(anyhow!("no lab named {name} ({there_are})")))?;
     known.remove().map_err(Failure::runtime)?;
-    announce!("{name} is gone, with all that it had");
+    announce!("deleted lab {name} and its data");
     Ok(Exit::Pass)
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(list: &List) -> Result<Exit, Failure> {
 fn no_runs(parent: &Path, error: ReadError) -> Failure {
     match error {
         ReadError::Missing { .. } => Failure::usage(anyhow!(
-            "there is no {}: no run was stored here; name the directory of runs with --results",
+            "{} does not exist: no run was stored here. Give the directory of runs with --results",
             parent.display()
         )),
         error => Failure::usage(error),
@@ -55,10 +55,9 @@ fn tagged(listed: Vec<Listed>, list: &List) -> Vec<Listed> {
     let (read, damaged): (Vec<Listed>, Vec<Listed>) =
         listed.into_iter().partition(|listed| listed.run.is_ok());
     if !damaged.is_empty() {
-        let many = damaged.len();
-        tell!(
-            "{many} of the results directories cannot be read, so that their tags are not known; prony list says why"
-        );
+        let (many, are) =
+            (damaged.len(), if damaged.len() == 1 { "directory is" } else { "directories are" });
+        tell!("{many} results {are} unreadable, so the tags are unknown. To see why: prony list");
     }
     let has = |labels: &Labels| list.tag.iter().all(|tag| labels.has(tag));
     read.into_iter().filter(|listed| listed.run.as_ref().is_ok_and(|run| has(&run.manifest.labels))).collect()
@@ -122,20 +121,35 @@ fn places(run: &Run) -> Vec<String> {
 fn verdict(run: &Run) -> String {
     let state = match run.manifest.state {
         State::Complete => None,
-        State::Running | State::Planned => Some("runs still, or was cut off".to_owned()),
+        State::Running | State::Planned => Some("running or cut off".to_owned()),
         State::Failed => Some(
             run.manifest
                 .reason
                 .as_ref()
                 .map_or_else(|| "failed".to_owned(), |reason| format!("failed: {reason}")),
         ),
-        State::Aborted => Some("was interrupted".to_owned()),
-        State::Invalid => Some("is invalid".to_owned()),
-        State::Skipped => Some("was left out".to_owned()),
+        State::Aborted => Some("interrupted".to_owned()),
+        State::Invalid => Some("invalid".to_owned()),
+        State::Skipped => Some("skipped".to_owned()),
     };
     let gravest = gravest(run);
     let parts: Vec<String> = state.into_iter().chain(gravest).collect();
-    if parts.is_empty() { "not judged yet; prony report judges it".to_owned() } else { parts.join("; ") }
+    if let [state, sentence] = parts.as_slice() {
+        return format!("{state}: {}", within(sentence));
+    }
+    if parts.is_empty() {
+        "not evaluated yet. To evaluate it: prony report".to_owned()
+    } else {
+        parts.join("; ")
+    }
+}
+
+/// A sentence after a colon: `The study …` begins with a small letter there, and a name stays as it is.
+fn within(sentence: &str) -> String {
+    match sentence.strip_prefix("The ") {
+        Some(rest) => format!("the {rest}"),
+        None => sentence.to_owned(),
+    }
 }
 
 /// The headline, which stands first in its verdicts as they were stored last; of older runs the gravest sentence.

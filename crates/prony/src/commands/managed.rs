@@ -33,13 +33,13 @@ pub(super) fn given<'a>(
     let own = managed.given();
     match (target, managed.managed) {
         (Some(_), Some(_)) => refused(
-            "--target and --managed are both given: leave out --managed to load the server at the address, or --target to have one \
-             started"
+            "--target and --managed exclude each other. Use --target to load the server at that address, \
+             or --managed to start one"
                 .to_owned(),
         ),
         (None, None) if own.is_empty() => refused(
-            "nothing to load: give the address of a database with --target, or have a server started with --managed postgres, \
-             --managed mariadb or --managed mysql"
+            "no target given. Give a database address with --target, or start a server with --managed \
+             postgres, mariadb or mysql"
                 .to_owned(),
         ),
         (_, None) if !own.is_empty() => Err(without_server(&own)),
@@ -47,7 +47,8 @@ pub(super) fn given<'a>(
         (None, None) => unreachable!("both cases of no target and no server stand above"),
         (None, Some(_)) => match idle.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => refused(format!(
-                "{option} has no meaning with --managed: the server is started empty, and removed at the end with all that it has"
+                "{option} has no effect with --managed: the server starts empty and is deleted at the end. \
+                 Remove {option}"
             )),
             None => Ok(Given::Started(Box::new(server(managed)))),
         },
@@ -56,9 +57,9 @@ pub(super) fn given<'a>(
 
 /// Of options of a server that nobody starts.
 fn without_server(own: &[&str]) -> Failure {
-    let (are, them) = if own.len() == 1 { ("is", "it") } else { ("are", "them") };
+    let (need, them) = if own.len() == 1 { ("needs", "it") } else { ("need", "them") };
     Failure::usage(anyhow!(
-        "{} {are} of a server that is started: give --managed postgres, mariadb or mysql too, or leave {them} out",
+        "{} {need} a managed server. Add --managed postgres, mariadb or mysql, or remove {them}",
         own.join(", "),
     ))
 }
@@ -130,8 +131,8 @@ pub(super) fn started(server: Server, names: Option<&str>) -> Result<Target, Fai
     let count = server.instances.filter(|&instances| instances > 1);
     if let (Some(count), [_, _, ..]) = (count, names.as_slice()) {
         return Err(Failure::usage(anyhow!(
-            "--database {} names {} databases, and --instances {count} has one on each server: give one name, to which the number is \
-             added",
+            "--database {} names {} databases, but --instances {count} has one on each server. Give one \
+             name; prony adds the server's number",
             names.join(","),
             names.len()
         )));

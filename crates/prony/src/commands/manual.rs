@@ -9,13 +9,13 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use study::ReadyStudy;
 
-use crate::arguments::{Arguments, examples_of};
+use crate::arguments::{Arguments, command, examples_of, exit_codes, for_shells};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
 pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    let mut command = with_runs(with_names(Arguments::command()));
+    let mut command = for_shells(with_runs(with_names(Arguments::command())));
     clap_complete::generate(shell, &mut command, "prony", &mut script);
     let script = String::from_utf8(script).map_err(Failure::runtime)?;
     let script = match shell {
@@ -131,7 +131,7 @@ fn with_files(script: &str) -> String {
 
 /// The page of prony, or of a command by its words, such as `disk`, `orders run` or `plan-disk`.
 pub(crate) fn page(words: &[String]) -> Result<Exit, Failure> {
-    let mut command = Arguments::command();
+    let mut command = command();
     command.build();
     let path: Vec<&str> = words.iter().flat_map(|word| word.split(['-', ' '])).collect();
     for part in &path {
@@ -139,7 +139,7 @@ pub(crate) fn page(words: &[String]) -> Result<Exit, Failure> {
             command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
         command = command.find_subcommand(part).cloned().ok_or_else(|| {
             let asked = words.join(" ");
-            Failure::usage(anyhow!("there is no command `{asked}`; there are: {}", known.join(", ")))
+            Failure::usage(anyhow!("unknown command `{asked}`. Commands: {}", known.join(", ")))
         })?;
     }
     let title = command.get_display_name().unwrap_or("prony").to_owned();
@@ -176,11 +176,29 @@ fn rendered(command: clap::Command, title: String, path: &[&str]) -> std::io::Re
         }
         writeln!(text, ".PP\n.RS 4\n.nf\n{}\n.fi\n.RE", escaped(&line))?;
     }
+    writeln!(text, ".SH EXIT STATUS")?;
+    for (code, meaning) in exit_codes() {
+        writeln!(text, ".TP\n{code}\n{}", escaped(meaning))?;
+    }
     if has_version {
         page.render_version_section(&mut text)?;
     }
     Ok(text)
 }
+
+/// The page of the help on exit codes.
+pub(crate) fn print_exit_codes() -> Result<Exit, Failure> {
+    let mut text = "Exit codes\n".to_owned();
+    for (code, meaning) in exit_codes() {
+        let lines = report::format::wrapped(meaning, WIDTH);
+        let indented = lines.join(&format!("\n  {:5}", ""));
+        text += &format!("  {code:<5}{indented}\n");
+    }
+    write_all(text.as_bytes())
+}
+
+/// Columns of a meaning.
+const WIDTH: usize = 70;
 
 /// A text as troff takes it for itself. None of ours begins with a sign of its requests.
 fn escaped(text: &str) -> String {

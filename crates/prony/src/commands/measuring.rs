@@ -41,8 +41,8 @@ impl Measuring {
             Self::Verify(verify) => verify.asked(),
             Self::Historian(historian) => historian.asked(),
             Self::Script(script) => script.asked(),
-            Self::Reporting(reporting) => reporting.asked(),
-            Self::Register(register) => register.asked(),
+            Self::Analytics(analytics) => analytics.asked(),
+            Self::Failover(failover) => failover.asked(),
             Self::Tables(tables) => tables.asked(),
         }
     }
@@ -102,10 +102,10 @@ pub(crate) fn least_in_files(study: &Study, plan: &Plan) -> Vec<(PathBuf, u64)> 
 /// What becomes of a database that is made.
 pub(super) fn fate(database: &WantedDatabase) -> &'static str {
     match (database.is_transient(), database.existing) {
-        (true, _) => "which is removed at the end",
+        (true, _) => "deleted at the end",
         (false, Existing::Reuse) if !database.keep => {
-            "which stays if it is there already and is removed at the end if not"
+            "kept if it exists already, otherwise deleted at the end"
         }
-        (false, _) => "which stays",
+        (false, _) => "kept",
     }
 }

@@ -37,6 +37,7 @@ use crate::arguments::{Arguments, Command, Planned, Study};
 use crate::exit::{Exit, Failure};
 
 pub(crate) use lab::failure as lab_failure;
+pub(crate) use manual::print_exit_codes;
 pub(crate) use measuring::{least_in_files, least_written};
 pub(crate) use plan::summary as plan_summary;
 pub(crate) use proof::run as prove_limits;
@@ -44,8 +45,8 @@ pub(crate) use tables_killed::run as change_table;
 
 /// The study of a profile, for places as it names them itself.
 fn profile(name: &str, quick: bool) -> Result<::study::Study, Failure> {
-    let ready = ::study::ReadyStudy::named(name)
-        .ok_or_else(|| Failure::usage(anyhow!("there is no profile called {name}")))?;
+    let ready =
+        ::study::ReadyStudy::named(name).ok_or_else(|| Failure::usage(anyhow!("unknown profile {name}")))?;
     ready.study(quick).map_err(Failure::usage)
 }
 

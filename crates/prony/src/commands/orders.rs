@@ -37,12 +37,12 @@ fn least_bytes(job: &Job) -> u64 {
 /// What is loaded into a store, or what its clients write.
 pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     if database.existing == Existing::Use {
-        let words = "orders into the stores, which the next run removes".to_owned();
+        let words = "orders to the stores (the next run deletes them)".to_owned();
         return Written { words, least_bytes: None };
     }
     let size = database.load.clone().unwrap_or_else(|| job.size.unwrap_or_default().to_string());
     let seed = job.store_seed.map_or_else(String::new, |seed| format!(", seed {seed},"));
     let words =
-        format!("an order store of {size}{seed} to {}, {}", database.place(), measuring::fate(database));
+        format!("order store of {size}{seed} to {} ({})", database.place(), measuring::fate(database));
     Written { words, least_bytes: Some(least_bytes(job)) }
 }

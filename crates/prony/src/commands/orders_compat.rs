@@ -11,7 +11,7 @@ use load::Span;
 use record::orders::{BROWSE, LOGIN, NET_LAST_100_MAX, NET_US, NEW_CUSTOMER, ORDER, PURCHASE, ROLLBACKS};
 use record::{Event, Interval, OrdersOutcome, Outcome, Phase, TargetOutcome, Window, Workload};
 
-use crate::arguments::CompatOutput;
+use crate::arguments::orders::CompatOutput;
 
 /// Time between two lines where nothing else is said.
 const REPORT_RATE: Span = Span::seconds(10);

@@ -31,7 +31,7 @@ pub(crate) fn generate(arguments: &GenerateOrders) -> Result<Exit, Failure> {
         data.seed(),
         format::figure(expected as f64)
     );
-    announce!("writes about {} into {}, which stay", format::bytes(bytes), directory.display());
+    announce!("Writes: about {} of files to {} (kept)", format::bytes(bytes), directory.display());
     check_space(directory, bytes)?;
     memory::check(threads as u64)?;
     let stop = interrupt::flag_on_signal()?;
@@ -62,7 +62,7 @@ fn check_space(directory: &Path, bytes: u64) -> Result<(), Failure> {
     match disk::lack_of_space(there, bytes)? {
         None => Ok(()),
         Some(lack) => Err(Failure::usage(anyhow!(
-            "{}: files of {lack}; use a smaller --size, or another directory",
+            "not enough space in {}: {lack}. Use a smaller --size, or another directory",
             directory.display()
         ))),
     }
@@ -98,7 +98,7 @@ impl RowsWritten {
         let live = terminal::shows_live_line().then(|| {
             let bar = ProgressBar::new(total);
             // The template is constant; without it the bar has indicatif's own look.
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {percent} % {wide_bar} {eta}") {
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {percent}% {wide_bar} {eta}") {
                 bar.set_style(style);
             }
             ticker::start(&bar);
@@ -117,7 +117,7 @@ impl RowsWritten {
             *last_plain = Instant::now();
             let share = done as f64 / self.total as f64;
             announce!(
-                "{} of about {} rows ({:.0} %)",
+                "{} of about {} rows ({:.0}%)",
                 format::grouped(done),
                 format::grouped(self.total),
                 share * 100.0

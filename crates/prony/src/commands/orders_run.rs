@@ -43,7 +43,10 @@ impl Asks for RunOrders {
     fn run(&self, output: &Output) -> Result<Exit, Failure> {
         let study = self.study()?;
         if self.compat.report_rate.is_some_and(|rate| rate.ns == 0) {
-            return Err(Failure::usage(anyhow!("--report-rate cannot be 0s: give a duration such as 10s")));
+            return Err(Failure::usage(anyhow!(
+                "invalid value 0s for --report-rate: give a longer time, for \
+                 example 10s"
+            )));
         }
         match Compat::of(&self.compat) {
             Some(mut compat) => session::run_with(&study, output, &mut |event| compat.hear(event), false),
@@ -59,7 +62,11 @@ fn read_prices(path: &Path) -> Result<Prices, Failure> {
     let text = given_file::read_text(path, PRICES_BYTES_MAX)
         .map_err(|error| Failure::usage(anyhow!("cannot read the prices in {}: {error}", path.display())))?;
     toml::from_str(&text).map_err(|error| {
-        Failure::usage(anyhow!("{} is no price list: {}", path.display(), study::toml_problem(&text, &error)))
+        Failure::usage(anyhow!(
+            "invalid price list {}: {}",
+            path.display(),
+            study::toml_problem(&text, &error)
+        ))
     })
 }
 
@@ -78,7 +85,7 @@ fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Database>, Failu
     let names: Vec<&str> = databases.map(|names| names.split(',').collect()).unwrap_or_default();
     if let (Some(file), Some(names)) = (urls.iter().find(|url| url.file().is_some()), databases) {
         return Err(Failure::usage(anyhow!(
-            "database `{names}` has no meaning for {file}, where the address names the file; leave out --database"
+            "--database {names} does not apply to {file}: the address names the file. Remove --database"
         )));
     }
     let store = |(url, name): (&Url, Option<&str>)| Database::at(url.clone()).named(name);
@@ -90,7 +97,7 @@ fn stores(targets: &str, databases: Option<&str>) -> Result<Vec<Database>, Failu
             Ok(urls.iter().zip(names.iter().copied().map(Some)).map(store).collect())
         }
         (urls, names) => Err(Failure::usage(anyhow!(
-            "{} targets and {} databases: give one database for all, or one for each target",
+            "{} targets but {} databases. Give one database for all targets, or one for each",
             urls.len(),
             names.len()
         ))),
@@ -123,7 +130,7 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let (one, two) = ("postgres://a@localhost/postgres", "mysql://b@localhost/mysql");
         let counts = places(&format!("{one},{two}"), Some("a,b,c")).unwrap_err();
-        assert!(counts.contains("2 targets and 3 databases"), "{counts}");
+        assert!(counts.contains("2 targets but 3 databases"), "{counts}");
         assert!(places("sqlite:/a", Some("x")).unwrap_err().contains("--database"));
         let wrong = places("mysql://b@localhost/x,postgres://a:secret@localhost/postgres,nonsense", None)
             .unwrap_err();

@@ -31,7 +31,7 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
         format::figure(rows as f64)
     );
     announce!(
-        "writes them into {}, which stays",
+        "Writes: to {} (kept)",
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string())
     );
     memory::check(threads as u64)?;
@@ -47,7 +47,7 @@ pub(crate) fn load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let seconds = begin.elapsed().as_secs_f64();
     let rows: u64 = loaded.rows.iter().sum();
     let rate = format::figure(rows as f64 / seconds);
-    announce!("took {}, keys and statistics included: {rate} rows/s", format::duration(seconds));
+    announce!("took {} including keys and statistics: {rate} rows/s", format::duration(seconds));
     Ok(Exit::Pass)
 }
 
@@ -63,14 +63,13 @@ pub(crate) fn plan_load(arguments: &LoadOrders) -> Result<Exit, Failure> {
     let total = format::figure(total as f64);
     let what = format!("order store of {}, seed {}: about {total} rows", data.size(), data.seed());
     let writes = format!(
-        "writes them by {} loaders into {}, which stays{}",
+        "Writes: to {1} with {0} loaders (kept){2}",
         arguments.rows.threads(),
         url.file().map_or_else(|| name.clone(), |file| file.display().to_string()),
-        if arguments.replace { "; one of prony's that is there is removed first" } else { "" }
+        if arguments.replace { "; an existing store of prony is deleted first" } else { "" }
     );
     let takes =
-        "takes as long as the database does: `prony orders load` tells how far it is and how long still"
-            .to_owned();
+        "Time: depends on the database. `prony orders load` shows progress and the time left".to_owned();
     let all = [what, takes, writes, String::new()].into_iter().chain(tables);
     terminal::print(&Lines::each(all))?;
     Ok(Exit::Pass)
@@ -99,40 +98,41 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
     progress.finish();
     let Some((loaded, checks)) = verified.map_err(failure)? else {
         return Err(Failure::usage(anyhow!(
-            "{url}: there is no order store; make one with prony orders load"
+            "{url}: no order store found. Create one with prony orders load"
         )));
     };
     terminal::print(&checked(&checks, loaded.state))?;
     let wrong = checks.iter().filter(|check| !check.holds()).count();
     match (loaded.state, wrong) {
         (State::Loading, _) => Err(Failure::runtime(anyhow!(
-            "{url}: the load of this store of {} was broken off; load it again with prony orders load --replace --size {} --seed {}, and \
-             the same --target and --database",
+            "{url}: the load of this store of {} was interrupted. Load it again: prony orders load \
+             --replace --size {} --seed {}, with the same --target and --database",
             loaded.size,
             loaded.size,
             loaded.seed
         ))),
         (State::Loaded | State::Used, 0) => {
             let used = match loaded.state {
-                State::Used => "a run was made on it since the load, and ",
+                State::Used => " (a run has used it since the load)",
                 State::Loading | State::Loaded => "",
             };
             tell!(
-                "order store of {}, seed {}: {used}all counts and sums are as they were loaded",
+                "order store of {}, seed {}: all counts and sums match the loaded data{used}",
                 loaded.size,
                 loaded.seed
             );
             Ok(Exit::Pass)
         }
         (State::Used, others) => Err(Failure::runtime(anyhow!(
-            "{url}: a run was made on this store of {} since the load, and {others} of {} counts differ now. That is usual: a run adds rows. The \
-             next run removes them, and refuses the store if a loaded row is missing then",
+            "{url}: a run has used this store of {} since the load, and {others} of {} counts differ. That \
+             is normal: a run adds rows. The next run deletes them, and rejects the store if a loaded row \
+             is missing",
             loaded.size,
             checks.len()
         ))),
         (State::Loaded, wrong) => Err(Failure::runtime(anyhow!(
-            "{url}: {wrong} of {} counts of this store of {} are not as they were loaded; load it again with prony orders \
-             load --replace --size {} --seed {}, and the same --target and --database",
+            "{url}: {wrong} of {} counts of this store of {} do not match the loaded data. Load it again: \
+             prony orders load --replace --size {} --seed {}, with the same --target and --database",
             checks.len(),
             loaded.size,
             loaded.size,
@@ -146,11 +146,12 @@ fn place(store: &Store) -> Result<(Url, String), Failure> {
     let url: Url = store.target.parse().map_err(Failure::usage)?;
     match (&store.database, url.file()) {
         _ if url.engine().is_by_columns() => Err(Failure::usage(anyhow!(
-            "{url} is no database for an order store, and {} one for kinds of tables alone: give another, such as postgres://localhost",
+            "{url} cannot hold order stores: {} supports only prony tables. Give another address, for \
+             example postgres://localhost",
             url.engine().dialect().name()
         ))),
         (Some(name), Some(_)) => Err(Failure::usage(anyhow!(
-            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+            "--database {name} does not apply to SQLite: the address names the file. Remove --database"
         ))),
         (name, _) => Ok((url, name.clone().unwrap_or_else(|| DATABASE.to_owned()))),
     }

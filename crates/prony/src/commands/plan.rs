@@ -19,7 +19,7 @@ use crate::terminal;
 /// Prints the plan of a study, with the blocks that a gain takes.
 pub(crate) fn print(study: &Study, gain: Option<Share>, format: Format) -> Result<Exit, Failure> {
     if format.csv {
-        return Err(Failure::usage(anyhow!("a plan is printed as text or with --json; leave out --csv")));
+        return Err(Failure::usage(anyhow!("a plan is printed as text or with --json. Remove --csv")));
     }
     let mut plan = Plan::of(study).map_err(Failure::usage)?;
     let survey = session::survey(study, &mut plan)?;
@@ -107,12 +107,12 @@ pub(crate) fn summary(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<Stri
         None => lines.push(time(plan, survey)),
     }
     lines.extend(looks(study, plan));
-    lines.push(format!("writes {}", written(study, plan, survey)));
+    lines.extend(written(study, plan, survey));
     lines.extend(survey.lab.iter().flat_map(report::lab_lines));
     lines.extend(report::started_servers(&survey.servers));
     lines.extend(report::loaded_clusters(&survey.clusters));
     if study.quick {
-        lines.push("a quick look: times are shortened".to_owned());
+        lines.push("Quick run: times are shortened".to_owned());
     }
     lines.extend(commands(study));
     lines.extend(survey.warnings().cloned());
@@ -135,7 +135,7 @@ fn found_elsewhere(plan: &Plan) -> Vec<String> {
 fn commands(study: &Study) -> impl Iterator<Item = String> + '_ {
     let given = [("before", &study.before), ("after", &study.after)];
     let given = given.into_iter().filter_map(|(when, command)| Some((when, command.as_ref()?)));
-    given.map(|(when, command)| format!("{when} each trial a shell runs: {command}"))
+    given.map(|(when, command)| format!("Shell command {when} each trial: {command}"))
 }
 
 /// Bytes of test files that are written per second.
@@ -179,35 +179,41 @@ impl Takes {
 /// What is less is not told apart.
 const TOLD_S: f64 = 0.5;
 
-/// `takes about 39 s: 25 s of load, about 3 s for test files, about 11 s to prepare, drain and count`.
+/// `Time: about 39 s (25 s of load, about 3 s for test files, about 11 s to prepare, drain and count)`.
 fn time(plan: &Plan, survey: &Surveyed) -> String {
-    let duration =
-        |seconds: f64| report::format::duration(if seconds < 1.0 { seconds } else { seconds.round() });
     let takes = Takes::of(plan, survey);
     let all = match (&plan.stop, takes.load_least_s) {
         (_, Some(least_s)) => {
             let share = least_s / takes.load_s;
             let least_s = least_s + takes.files_s + takes.servers_s + takes.around_s * share;
-            format!("about {} to {}", duration(least_s), duration(takes.all_s()))
+            format!("about {} to {}", about(least_s), about(takes.all_s()))
         }
-        (Stop::Never, None) => format!("about {}", duration(takes.all_s())),
+        (Stop::Never, None) => format!("about {}", about(takes.all_s())),
         (Stop::PastLatency(_) | Stop::WhenSteady | Stop::WhenSettled, None) => {
-            format!("up to about {}", duration(takes.all_s()))
+            format!("at most about {}", about(takes.all_s()))
         }
     };
     let besides = besides(plan);
     let around = match besides.as_slice() {
         [] => String::new(),
-        all => format!(" ({})", all.join("; ")),
+        all => format!(", {}", all.join(", ")),
     };
     let parts = [
         (takes.files_s, "for test files".to_owned()),
-        (takes.servers_s, "to start servers and to prove their limits".to_owned()),
+        (takes.servers_s, "to start servers and to test their limits".to_owned()),
         (takes.around_s, format!("to prepare, drain and count{around}")),
     ];
     let told = parts.iter().filter(|(seconds, _)| *seconds >= TOLD_S);
-    let told: String = told.map(|(seconds, what)| format!(", about {} {what}", duration(*seconds))).collect();
-    format!("takes {all}: {} of load{told}", report::format::duration(takes.load_s))
+    let told: String = told.map(|(seconds, what)| format!(", about {} {what}", about(*seconds))).collect();
+    format!("Time: {all} ({} of load{told})", report::format::duration(takes.load_s))
+}
+
+/// Whole seconds: what is estimated is no measurement.
+fn about(seconds: f64) -> String {
+    match seconds.round() {
+        ..10.0 => format!("{:.0} s", seconds.max(1.0)),
+        seconds => report::format::duration(seconds),
+    }
 }
 
 /// `to load 1000 messages`: what takes time besides, and no phase has.
@@ -232,7 +238,7 @@ fn looks(study: &Study, plan: &Plan) -> Option<String> {
     let first = LOOKS.start();
     (plan.stop == Stop::WhenSettled).then(|| {
         format!(
-            "ends once all comparisons are settled: at least {first}, at most {} blocks, looked at after each one from block {first} on",
+            "Stops when all comparisons are decided: after {first} to {} blocks, checked after each block",
             study.blocks
         )
     })
@@ -257,35 +263,39 @@ fn search_time(rules: &SearchRules, plan: &Plan) -> Vec<String> {
         of if of > rules.confirmations => format!("{} of {of}", rules.confirmations),
         _ => rules.confirmations.to_string(),
     };
-    let long = rules.confirm_for_s.map(|long_s| format!(", and one of {} after them", duration(long_s)));
+    let long = rules.confirm_for_s.map(|long_s| format!(", then one of {}", duration(long_s)));
     let long = long.unwrap_or_default();
     let mut lines = vec![
         format!(
-            "takes about {slow} if {} records/s are held, {fast} if {} are, and up to about {most}",
+            "Time: about {slow} if {} records/s is sustained, {fast} if {} is ({most} at most)",
             figure(1.0),
             figure(FASTER)
         ),
         format!(
-            "steps of {} from {} records/s on, those that fail once more; then {confirmations} of {} must confirm{long}",
+            "Search: steps of {} from {} records/s. A failed step is repeated once",
             duration(rules.step_s),
-            figure(1.0),
-            duration(rules.confirm_s),
+            figure(1.0)
         ),
+        format!("Confirmation: {confirmations} of {} must pass{long}", duration(rules.confirm_s)),
     ];
     if let Some(Cycle { length_s, of: CycleOf::Checkpoint }) = rules.cycle {
         lines.push(format!(
-            "as long as checkpoints are apart, {} where nobody changed that: the server is asked when the search begins, and \
-             lengths follow",
+            "Lengths: one checkpoint interval, {} by default. prony reads the server's setting when the search starts",
             duration(length_s)
         ));
     }
     lines
 }
 
-fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> String {
+/// `Writes: 16 MiB of test files (deleted at the end)`, and a line below it for each further thing.
+fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<String> {
     let mut parts = written_to_disk(plan, survey);
     parts.extend(written_to_databases(study, plan));
-    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", then ") }
+    if parts.is_empty() {
+        parts.push("nothing".to_owned());
+    }
+    let label = |number: usize| if number == 0 { "Writes:" } else { "" };
+    parts.into_iter().enumerate().map(|(number, part)| format!("{:<7} {part}", label(number))).collect()
 }
 
 /// What is written to databases, each once.
@@ -308,8 +318,8 @@ fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
     let fill_bytes = survey.fill_bytes();
     let mut parts = Vec::new();
     if fill_bytes > 0 {
-        let fate = if survey.leaves_nothing() { "which vanish at the end" } else { "which stay" };
-        parts.push(format!("{} of test files, {fate}", report::format::bytes(fill_bytes)));
+        let fate = if survey.leaves_nothing() { "deleted at the end" } else { "kept" };
+        parts.push(format!("{} of test files ({fate})", report::format::bytes(fill_bytes)));
     }
     let mut bounded_bytes = 0.0;
     let mut unbounded_s = 0.0;
@@ -322,11 +332,11 @@ fn written_to_disk(plan: &Plan, survey: &Surveyed) -> Vec<String> {
         }
     }
     if bounded_bytes > 0.0 {
-        parts.push(format!("{} at the rates asked for", report::format::bytes(bounded_bytes as u64)));
+        parts.push(format!("{} at the given rates", report::format::bytes(bounded_bytes as u64)));
     }
     if unbounded_s > 0.0 {
         parts.push(format!(
-            "for {} as fast as the disk takes it (at 500 MB/s that is {})",
+            "{} at full speed ({} at 500 MB/s)",
             report::format::duration(unbounded_s),
             report::format::bytes((unbounded_s * 5e8) as u64)
         ));
@@ -362,14 +372,14 @@ fn trials(study: &Study, plan: &Plan) -> Vec<String> {
             "{:>5}  {first:<width$} {line} {:>6}{levels}{}",
             trial.planned.number,
             trial.work.any().phases().measure.to_string(),
-            if trial.planned.aa { "  the reference once more" } else { "" }
+            if trial.planned.aa { "  the reference again" } else { "" }
         ));
         lines.extend(rest.iter().map(|more| format!("{:>5}  {more}", "")));
     }
     if rounds {
         let order = match study.order {
-            Order::Blocks => ", each in an order of its own",
-            Order::Abba => ", every second one the other way round",
+            Order::Blocks => ", each in a different order",
+            Order::Abba => ", every second one in reverse order",
             Order::Given | Order::Repeats => "",
         };
         let rounds = if study.blocks == 2 {

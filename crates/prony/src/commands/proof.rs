@@ -11,8 +11,9 @@ use crate::terminal;
 /// Does what an argument says, and tells what was reached, or why it could not be done, as JSON.
 pub(crate) fn run(work: Option<&OsString>) -> Result<Exit, Failure> {
     let text = work.map(|work| work.to_string_lossy()).unwrap_or_default();
-    let work: WithinLimits = serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(anyhow!("{} is called by prony itself: {error}", runner::PROVES)))?;
+    let work: WithinLimits = serde_json::from_str(&text).map_err(|error| {
+        Failure::usage(anyhow!("{} is for internal use by prony: {error}", runner::PROVES))
+    })?;
     let proofs = serde_json::to_string(&work.prove()).map_err(Failure::runtime)?;
     terminal::print_file(proofs.as_bytes())?;
     Ok(Exit::Pass)

@@ -26,7 +26,7 @@ fn target(register: &Register) -> Result<Target, Failure> {
     match managed::given(register.target.as_deref(), &register.managed, &idle)? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             Err(Failure::usage(anyhow!(
-                "--instances has no meaning for registers, which are in one database: leave it out"
+                "--instances does not apply to registers, which use one database. Remove it"
             )))
         }
         Given::Started(server) => managed::started(*server, None),
@@ -43,7 +43,7 @@ fn target(register: &Register) -> Result<Target, Failure> {
 /// What registers write to a database.
 pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let words = format!(
-        "a table of {} registers to {}, {}",
+        "a table of {} registers to {} ({})",
         report::format::grouped(job.keys.into()),
         database.place(),
         measuring::fate(database)

@@ -33,7 +33,7 @@ fn target(reporting: &Reporting) -> Result<Target, Failure> {
     let url: Url = match managed::given(reporting.target.as_deref(), &reporting.managed, &idle)? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             return Err(Failure::usage(anyhow!(
-                "--instances has no meaning for a report, which has one database: leave it out"
+                "--instances does not apply to reports, which use one database. Remove it"
             )));
         }
         Given::Started(mut server) => {
@@ -48,7 +48,7 @@ fn target(reporting: &Reporting) -> Result<Target, Failure> {
     };
     if let (Some(name), Some(_)) = (&reporting.database, url.file()) {
         return Err(Failure::usage(anyhow!(
-            "database `{name}` has no meaning for SQLite, where the address names the file; leave out --database"
+            "--database {name} does not apply to SQLite: the address names the file. Remove --database"
         )));
     }
     let existing = match (reuse, replace) {
@@ -67,10 +67,9 @@ const BYTES_OF_MESSAGE: u64 = 40;
 /// What is written to a database of messages.
 pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let events = job.standing.events;
-    let arriving =
-        if job.arrivals.is_open() { ", and what arrives meanwhile and is taken away again" } else { "" };
+    let arriving = if job.arrivals.is_open() { " and arriving messages (deleted again)" } else { "" };
     let words = format!(
-        "{} messages{arriving} into {}, {}",
+        "{} messages{arriving} to {} ({})",
         report::format::grouped(events),
         database.place(),
         fate(database)

@@ -25,20 +25,20 @@ impl Asks for Script {
 fn target(script: &Script) -> Result<Target, Failure> {
     if script.managed.managed.is_none() && script.managed.server.log.is_some() {
         return Err(Failure::usage(anyhow!(
-            "--log is {}: give --managed postgres, mariadb or mysql too, or leave it out",
+            "--log is {}. Add --managed postgres, mariadb or mysql, or remove --log",
             hints::LOG
         )));
     }
     match managed::given(script.target.as_deref(), &script.managed, &[])? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             Err(Failure::usage(anyhow!(
-                "--instances has no meaning for a script, which has one database: leave it out"
+                "--instances does not apply to a script, which uses one database. Remove it"
             )))
         }
         Given::Started(server) => managed::started(*server, None),
         Given::At(_) if script.settings.init.is_some() => Err(Failure::usage(anyhow!(
-            "--init FILE is for a server that --managed starts, and the database of --target is used as it is: create your tables there \
-             yourself and omit --init; to create the tables of --builtin there, give --initialise"
+            "--init FILE needs --managed: prony uses the database of --target as it is. Create your tables \
+             there yourself and remove --init. To create the tables of --builtin there, add --initialize"
         ))),
         // Read here and not by clap, whose message would show a password.
         Given::At(address) => {
@@ -54,14 +54,11 @@ const BYTES_OF_SCALE: u64 = 15 << 20;
 /// What scripts write to a database.
 pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let place = database.place();
-    let changed = if job.replay.is_some() {
-        "what the statements of the log change"
-    } else {
-        "what the scripts change"
-    };
+    let changed =
+        if job.replay.is_some() { "changes by the statements of the log" } else { "changes by the scripts" };
     let changed = match job.protocol {
         Protocol::Procedure => {
-            format!("the procedures of the scripts, which are dropped at the end, and {changed}")
+            format!("the scripts' procedures (dropped at the end) and {changed}")
         }
         Protocol::Statements(_) => changed.to_owned(),
     };
@@ -72,21 +69,21 @@ pub(super) fn written(database: &WantedDatabase, job: &Job) -> Written {
     let made = || format!("pgbench's tables of scale {}", job.scale.unwrap_or(1));
     let words = match (database.existing, &job.init) {
         (Existing::AsItIs, _) if job.initialise => {
-            format!("{} unless they are there, and {changed}, in {place}: the tables stay there", made())
+            format!("{} if missing, and {changed}, to {place} (the tables are kept)", made())
         }
         (_, None) if !job.builtin.is_empty() && database.existing != Existing::AsItIs => {
-            format!("{} and {changed}, in {place}, {}", made(), measuring::fate(database))
+            format!("{} and {changed}, to {place} ({})", made(), measuring::fate(database))
         }
         (Existing::AsItIs, _) => {
-            format!("{changed}, in {place}, which is used as it is: prony itself changes {nothing} there")
+            format!("{changed}, to {place} (prony itself changes {nothing} there)")
         }
         (_, Some(init)) => format!(
-            "what {} makes to {place}, {}, and {changed} there",
+            "the tables of {} to {place} ({}), and {changed}",
             init.display(),
             measuring::fate(database)
         ),
-        (_, None) if job.replay.is_some() => format!("{changed}, in {place}, {}", measuring::fate(database)),
-        (_, None) => format!("what the scripts make to {place}, {}", measuring::fate(database)),
+        (_, None) if job.replay.is_some() => format!("{changed}, to {place} ({})", measuring::fate(database)),
+        (_, None) => format!("everything that the scripts write to {place} ({})", measuring::fate(database)),
     };
     let is_made = !job.builtin.is_empty() && (job.initialise || database.existing != Existing::AsItIs);
     let least_bytes = is_made.then(|| u64::from(job.scale.unwrap_or(1)) * BYTES_OF_SCALE);

@@ -33,7 +33,8 @@ pub(crate) fn resume(resume: &ResumeStudy) -> Result<Exit, Failure> {
 pub(crate) fn list() -> Result<Exit, Failure> {
     let width = ReadyStudy::all().map(|study| study.name.len()).max().unwrap_or(0);
     let lines = ReadyStudy::all().map(|study| format!("{:<width$}  {}", study.name, study.answers()));
-    let remark = "prony study show NAME prints its file, --page what it needs; prony study run NAME --quick is a short look.";
+    let remark = "To print a study: prony study show NAME (--page explains it). For a quick run: prony \
+         study run NAME --quick";
     terminal::print(&Lines::each(lines.chain([String::new(), remark.to_owned()])))?;
     Ok(Exit::Pass)
 }
@@ -42,7 +43,7 @@ pub(crate) fn show(show: &ShowStudy) -> Result<Exit, Failure> {
     let study = ReadyStudy::named(&show.name).ok_or_else(|| Failure::usage(unknown(&show.name)))?;
     let text = if show.page {
         study.page.ok_or_else(|| {
-            Failure::usage(anyhow!("{0} has no page; prony study show {0} prints its file", study.name))
+            Failure::usage(anyhow!("{0} has no page. To print its file: prony study show {0}", study.name))
         })?
     } else {
         study.file
@@ -117,7 +118,7 @@ fn unknown(name: &str) -> anyhow::Error {
     let nearest = ReadyStudy::all().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     let nearest = nearest.filter(|study| likeness(study) >= LIKELY);
     let meant = nearest.map_or_else(String::new, |study| format!(" Did you mean {}?", study.name));
-    anyhow!("there is no file and no ready study {name}.{meant} For all names: prony study list")
+    anyhow!("no file or ready study is named {name}.{meant} To list all: prony study list")
 }
 
 /// A value as a study file would spell it; what is none there is a text, so that `5s` needs no quotes.
@@ -131,6 +132,26 @@ fn value_of(text: &str) -> toml::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_likely_name_is_suggested() {
+        for (given, meant) in [
+            ("hds-flush-row", Some("hds-flush-rows")),
+            ("hds-flush_rows", Some("hds-flush-rows")),
+            ("sqlio-swep", Some("sqlio-sweep")),
+            ("nope", None),
+            ("x", None),
+            ("mystudy", None),
+        ] {
+            let error = unknown(given).to_string();
+            let suggested = meant.map(|meant| format!(" Did you mean {meant}? "));
+            match suggested {
+                Some(suggested) => assert!(error.contains(&suggested), "{error}"),
+                None => assert!(!error.contains("Did you mean"), "{error}"),
+            }
+            assert!(error.ends_with("prony study list"), "{error}");
+        }
+    }
 
     #[test]
     fn a_value_needs_no_quotes() {

@@ -45,7 +45,7 @@ fn target(tables: &Tables) -> Result<(Target, Dialect), Failure> {
     match managed::given(tables.target.as_deref(), &tables.managed, &[("--replace", tables.replace)])? {
         Given::Started(server) if server.instances.is_some_and(|instances| instances > 1) => {
             Err(Failure::usage(anyhow!(
-                "--instances has no meaning for tables, which are in one database: leave it out"
+                "--instances does not apply to tables, which use one database. Remove it"
             )))
         }
         Given::Started(server) => {
@@ -68,9 +68,7 @@ fn dialect(server: &Server) -> Result<Dialect, Failure> {
         Some(Engine::Postgres) => Ok(Dialect::Postgres),
         Some(Engine::Mariadb | Engine::Mysql) => Ok(Dialect::Mysql),
         Some(Engine::Sqlserver) => Ok(Dialect::SqlServer),
-        None => Err(Failure::usage(anyhow!(
-            "nothing says which server is to be started: give --managed postgres"
-        ))),
+        None => Err(Failure::usage(anyhow!("no server to start. Add --managed postgres"))),
     }
 }
 
@@ -78,7 +76,7 @@ fn at(tables: &Tables, address: &str) -> Result<Database, Failure> {
     let url: Url = address.parse().map_err(Failure::usage)?;
     if let (Some(name), Some(_)) = (&tables.database, url.file()) {
         return Err(Failure::usage(anyhow!(
-            "database `{name}` has no meaning for {}, where the address names the file; leave out --database",
+            "--database {name} does not apply to {}: the address names the file. Remove --database",
             url.engine().dialect().name()
         )));
     }
@@ -106,8 +104,8 @@ pub(super) fn written(plan: &Plan, database: &WantedDatabase) -> Written {
     let rows = report::format::grouped(most);
     let tables = match jobs.count() {
         1 => format!("a table of {rows} rows"),
-        count => format!("{count} tables of up to {rows} rows, one after the other,"),
+        count => format!("{count} tables of up to {rows} rows, one at a time,"),
     };
-    let words = format!("{tables} into {}, {}", database.place(), fate(database));
+    let words = format!("{tables} to {} ({})", database.place(), fate(database));
     Written { words, least_bytes: Some(most * ROW_BYTES_LEAST) }
 }

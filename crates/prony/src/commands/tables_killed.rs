@@ -14,7 +14,7 @@ use crate::terminal;
 pub(crate) fn run() -> Result<Exit, Failure> {
     let mut work = String::new();
     let read = io::stdin().lock().read_line(&mut work);
-    read.map_err(|error| Failure::usage(anyhow!("{CHANGES} is called by prony itself: {error}")))?;
+    read.map_err(|error| Failure::usage(anyhow!("{CHANGES} is for internal use by prony: {error}")))?;
     let is_over = Arc::new(AtomicBool::new(false));
     let ends = Arc::clone(&is_over);
     let listen = move || {

@@ -28,7 +28,10 @@ impl Asks for Verify {
         let unmeasured =
             [("--after-crash", self.after_crash), ("--serve-journal", self.serve_journal.is_some())];
         if let Some((option, _)) = unmeasured.iter().find(|(_, is_given)| *is_given) {
-            return Err(Failure::usage(anyhow!("{option} measures nothing that could be planned")));
+            return Err(Failure::usage(anyhow!(
+                "{option} measures nothing and has no plan. Run it without \
+                 plan"
+            )));
         }
         check_paths(&self.paths, &self.settings)?;
         if self.flush_honesty {
@@ -86,7 +89,7 @@ fn taken_over(path: &Path, asked: sqliosim_disk::Asked<'_>) -> Result<Settings, 
     let failed = |problem: String| Failure::usage(anyhow!("{place}: {problem}"));
     let text = given_file::read(path, CONFIGURATION_BYTES_MAX).map_err(|error| failed(error.to_string()))?;
     if let Some(utf16) = given_file::Utf16::of(&text) {
-        return Err(failed(format!("it is {utf16}")));
+        return Err(failed(format!("the file is {utf16}")));
     }
     // Windows writes such files in its own code page; names are not taken over.
     let mapped = sqliosim_disk::read(&String::from_utf8_lossy(&text), asked).map_err(|mistakes| {
@@ -99,17 +102,17 @@ fn taken_over(path: &Path, asked: sqliosim_disk::Asked<'_>) -> Result<Settings, 
 /// Keeps the journal of a run elsewhere, until it ends.
 fn serve_journal(verify: &Verify, address: &str) -> Result<Exit, Failure> {
     let [file] = verify.paths.as_slice() else {
-        return Err(Failure::usage(anyhow!("--serve-journal keeps one file: name one PATH")));
+        return Err(Failure::usage(anyhow!("--serve-journal writes one file. Give one PATH")));
     };
     let stop = interrupt::flag_on_signal()?;
     let server = JournalServer::bind(address)
-        .map_err(|error| Failure::usage(anyhow!("cannot listen at {address}: {error}; give ADDRESS:PORT")))?;
-    tell!("keeping the journal of one run at {} until it ends or Ctrl-C", server.address());
+        .map_err(|error| Failure::usage(anyhow!("cannot listen at {address}: {error}. Give ADDRESS:PORT")))?;
+    tell!("receiving the journal of one run at {} (press Ctrl-C to stop)", server.address());
     let served = server.serve(file, &stop, &mut |line| tell!("{line}")).map_err(Failure::runtime)?;
     let file = file.display();
     match served {
-        ServedJournal::NoRun => tell!("no run came; {file} was not made"),
-        ServedJournal::Run { promises, end } => tell!("{file} keeps {promises} promises: {end}"),
+        ServedJournal::NoRun => tell!("no run connected, so {file} was not created"),
+        ServedJournal::Run { promises, end } => tell!("{file} contains {promises} entries: {end}"),
     }
     Ok(Exit::Pass)
 }
@@ -118,7 +121,7 @@ fn serve_journal(verify: &Verify, address: &str) -> Result<Exit, Failure> {
 fn after_crash(verify: &Verify, output: &Output) -> Result<Exit, Failure> {
     let journal = verify.settings.journal.as_deref();
     let journal = journal.ok_or_else(|| {
-        Failure::usage(anyhow!("--after-crash needs the journal of that run: --journal FILE"))
+        Failure::usage(anyhow!("--after-crash needs the journal of that run. Add --journal FILE"))
     })?;
     let found = disk::after_crash(journal, &verify.paths).map_err(Failure::usage)?;
     if output.format.json {

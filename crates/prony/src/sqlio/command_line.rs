@@ -70,7 +70,7 @@ fn parse_clean(arguments: &[OsString]) -> Result<Parsed, Errors> {
         match form {
             Argument::Help => return Ok(Parsed::Help),
             Argument::LoneDash => {
-                parser.mistake("-", "a dash alone is no option", "remove it, or give ./- as a file")
+                parser.mistake("-", "a single dash is not an option", "remove it, or give ./- as a file")
             }
             Argument::EndOfOptions => rest.by_ref().for_each(|file| parser.file(file)),
             Argument::File => parser.file(argument),
@@ -91,7 +91,7 @@ fn parse_clean(arguments: &[OsString]) -> Result<Parsed, Errors> {
         {
             let name = String::from_utf8_lossy(name);
             mistake.remedy =
-                format!("{}; a file of this name in the root directory is //{name}", mistake.remedy);
+                format!("{}, or //{name} for a file of this name in the root directory", mistake.remedy);
         }
     }
     parser.finish()
@@ -150,7 +150,7 @@ impl Parser {
 
     fn file(&mut self, file: &OsStr) {
         if file.is_empty() {
-            self.mistake("\"\"", "an empty argument names no file", "remove it, or give a name");
+            self.mistake("\"\"", "an empty argument is not a file name", "remove it, or give a name");
         } else if self.files.len() == FILES_MAX {
             let remedy = format!("give at most {FILES_MAX} files");
             self.mistake(&file.to_string_lossy(), "one file too many for SQLIO", remedy);
@@ -164,14 +164,14 @@ impl Parser {
         match (name, value) {
             ("overwrite", None) => self.extensions.overwrite = true,
             ("no-results", None) if matches!(self.extensions.results, Results::Under(_)) => {
-                self.mistake(&argument, "--results stands before it", "give one of the two");
+                self.mistake(&argument, "--results is given before it", "give only one of them");
             }
             ("no-results", None) => self.extensions.results = Results::Discarded,
             ("overwrite" | "no-results", Some(_)) => {
-                self.mistake(&argument, "takes no value", format!("give {argument} alone"));
+                self.mistake(&argument, "takes no value", format!("give {argument} without a value"));
             }
             ("destroy", Some(_)) if self.extensions.destroy.is_some() => {
-                self.mistake(&argument, "stands twice", "destroy one device at a time");
+                self.mistake(&argument, "is given twice", "give one device at a time");
             }
             ("destroy", Some(device)) if !device.is_empty() => match device.into_string() {
                 Ok(device) => self.extensions.destroy = Some(device),
@@ -181,23 +181,24 @@ impl Parser {
             },
             ("destroy", _) => {
                 let remedy = "give the device's serial number or its name under /dev/disk/by-id";
-                self.mistake(&argument, "names no device", remedy);
+                self.mistake(&argument, "needs a device", remedy);
             }
             ("results", Some(_)) if self.extensions.results != Results::Usual => {
                 self.mistake(
                     &argument,
-                    "--results or --no-results stands before it",
-                    "give one of them once",
+                    "--results or --no-results is given before it",
+                    "give only one of them, once",
                 );
             }
             ("results", Some(directory)) if !directory.is_empty() => {
                 self.extensions.results = Results::Under(PathBuf::from(directory));
             }
-            ("results", _) => self.mistake(&argument, "names no directory", "give --results DIR"),
+            ("results", _) => self.mistake(&argument, "needs a directory", "give --results DIR"),
             ("name" | "tag", value) => self.label(name, &argument, value),
             _ => {
-                let remedy = "ours are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help";
-                self.mistake(&argument, "no such option", remedy);
+                let remedy = "the options of prony are --overwrite, --destroy NAME, --results DIR, \
+                     --no-results, --name NAME, --tag KEY=VALUE, --help";
+                self.mistake(&argument, "unknown option", remedy);
             }
         }
     }
@@ -205,7 +206,7 @@ impl Parser {
     fn label(&mut self, name: &str, argument: &str, value: Option<OsString>) {
         let text = value.as_ref().map(|value| value.to_string_lossy()).unwrap_or_default();
         if name == "name" && self.extensions.name.is_some() {
-            return self.mistake(argument, "stands twice", "a run has one name");
+            return self.mistake(argument, "is given twice", "give one name");
         }
         let taken = match name {
             "name" => text.parse().map(|name| self.extensions.name = Some(name)),
@@ -214,7 +215,8 @@ impl Parser {
         if let Err(error) = taken {
             // What is wrong, then what to do.
             let error = error.to_string();
-            let (problem, remedy) = error.rsplit_once("; ").unwrap_or((&error, "give another one"));
+            let parts = error.rsplit_once("; ").or_else(|| error.rsplit_once(". "));
+            let (problem, remedy) = parts.unwrap_or((&error, "give another one"));
             self.mistake(argument, problem, remedy);
         }
     }
@@ -224,7 +226,7 @@ impl Parser {
         let argument = format!("-{letter}{value}");
         if let Some((_, before)) = self.given.iter().find(|(known, before)| *known == letter && before != raw)
         {
-            let problem = format!("-{letter}{} stands before it", before.to_string_lossy());
+            let problem = format!("-{letter}{} is given before it", before.to_string_lossy());
             return self.mistake(&argument, problem, format!("give -{letter} once"));
         }
         self.given.push((letter, raw.to_owned()));
@@ -232,7 +234,7 @@ impl Parser {
             'k' | 'B' | 'L' | 'U' => self.choice(letter, &argument, &value),
             'f' => self.factor(&argument, &value),
             'p' | 'a' => self.affinity(letter, &argument, &value),
-            'F' if raw.is_empty() => self.mistake(&argument, "names no parameter file", "give -Fparam.txt"),
+            'F' if raw.is_empty() => self.mistake(&argument, "needs a parameter file", "give -Fparam.txt"),
             'F' => self.parameter_file = Some(PathBuf::from(raw)),
             'd' | 'R' | 'm' | 'v' => self.windows_only(letter, &argument, &value),
             'D' => self.debug_level(&argument, &value),
@@ -264,7 +266,7 @@ impl Parser {
                 if timer.ends_with('I') {
                     self.notice(
                         argument,
-                        "initiation is not printed apart: a latency counts from the submission",
+                        "initiation is not printed separately: latencies start at submission",
                     );
                 }
             }
@@ -275,7 +277,7 @@ impl Parser {
                     'L' => ("timer", "give -LS, or -LP"),
                     _ => ("kind of CPU use", "give -U for the machine or -Up for each CPU"),
                 };
-                self.mistake(argument, format!("\"{value}\" is no {what}"), remedy);
+                self.mistake(argument, format!("\"{value}\" is not a valid {what}"), remedy);
             }
         }
     }
@@ -287,7 +289,9 @@ impl Parser {
         self.options.operation = operation;
         self.notice(
             argument,
-            &format!("SQLIO never mixes reads with writes: the first letter counts, and this {verb} only"),
+            &format!(
+                "SQLIO never mixes reads and writes: it uses the first letter, so this test only {verb}"
+            ),
         );
     }
 
@@ -307,7 +311,7 @@ impl Parser {
 
     fn affinity(&mut self, letter: char, argument: &str, value: &str) {
         if self.options.affinity != Affinity::Any {
-            return self.mistake(argument, "-p and -a exclude each other", "give one of the two");
+            return self.mistake(argument, "-p and -a exclude each other", "give only one of them");
         }
         let upper = value.to_ascii_uppercase();
         let (round_robin, rest) = match upper.strip_prefix('R').filter(|_| letter == 'a') {
@@ -325,16 +329,20 @@ impl Parser {
         };
         match affinity.filter(|affinity| *affinity != Affinity::RoundRobin(0)) {
             None if letter == 'p' => {
-                self.mistake(argument, format!("\"{value}\" is no CPU number"), "give -p0 for the first CPU");
+                self.mistake(
+                    argument,
+                    format!("\"{value}\" is not a CPU number"),
+                    "give -p0 for the first CPU",
+                );
             }
             None => {
-                let remedy = "give -a0x3 or -a3 for the first two, -aR0x3 for them in turn";
-                self.mistake(argument, format!("\"{value}\" is no mask of CPUs"), remedy);
+                let remedy = "give -a0x3 or -a3 for the first two CPUs, -aR0x3 to use them in turn";
+                self.mistake(argument, format!("\"{value}\" is not a CPU mask"), remedy);
             }
             Some(affinity) => self.options.affinity = affinity,
         }
         if ideal {
-            self.notice(argument, "Linux knows no ideal processor: the threads are bound to it");
+            self.notice(argument, "Linux has no ideal CPU: the threads are bound to it");
         }
     }
 
@@ -348,12 +356,13 @@ impl Parser {
                 self.mistake(argument, format!("unknown version \"{value}\""), "remove it, or give -v1.1.1")
             }
             'R' => {
-                let remedy =
-                    "name the device, such as /dev/sdb, as the file; to write to it add --destroy NAME";
+                let remedy = "give the device as the file, for example /dev/sdb, and add --destroy NAME to write to \
+                     it";
                 self.mistake(argument, "drives have no numbers or letters on Linux", remedy);
             }
             _ => {
-                let problem = "copy and scatter/gather I/O are not done, and one plain I/O is another test";
+                let problem = "copy and scatter/gather I/O are not supported, and plain I/O would be a \
+                     different test";
                 self.mistake(argument, problem, "remove it, and give the size of one I/O with -b");
             }
         }
@@ -364,13 +373,13 @@ impl Parser {
         if value.parse::<u32>().is_err() {
             return self.mistake(
                 argument,
-                format!("\"{value}\" is no level of debug information"),
-                "remove it, or give -D1 and up; drive letters are -d",
+                format!("\"{value}\" is not a debug level"),
+                "remove it, or give -D1 or higher (drive letters are -d)",
             );
         }
         self.notice(
             argument,
-            "accepted, no effect: there is no debug information; the results hold each second",
+            "accepted, no effect: prony has no debug output, but the results contain every second",
         );
     }
 
@@ -406,7 +415,7 @@ impl Parser {
         match value.parse::<u64>() {
             Ok(number) if range.contains(&number) => return Some(number),
             Ok(number) => self.mistake(argument, format!("{number} {what} are out of range"), remedy),
-            Err(_) => self.mistake(argument, format!("\"{value}\" is no number of {what}"), remedy),
+            Err(_) => self.mistake(argument, format!("\"{value}\" is not a number of {what}"), remedy),
         }
         None
     }
@@ -418,9 +427,9 @@ impl Parser {
             letter.to_lowercase().collect()
         };
         let remedy = if other.chars().all(|other| other != letter && (takes_value(other) || other == 'U')) {
-            format!("perhaps -{other}, for case counts; -? lists all options")
+            format!("did you mean -{other}? -? lists all options")
         } else {
-            "-? lists all options; a file of this name is ./-name".to_owned()
+            "-? lists all options, and ./-name is a file of this name".to_owned()
         };
         self.mistake(argument, "SQLIO has no such option", remedy);
     }
@@ -433,7 +442,7 @@ impl Parser {
     /// Rules that take more than one option.
     fn finish(mut self) -> Result<Parsed, Errors> {
         if let (Some(argument), Some(multiple)) = (self.given('o'), self.given('m')) {
-            self.mistake(&argument, format!("{multiple} excludes it"), "give -o alone");
+            self.mistake(&argument, format!("it cannot be combined with {multiple}"), "give only -o");
         }
         self.set_pattern();
         self.check_region();
@@ -454,7 +463,7 @@ impl Parser {
         };
         let Pattern::Strided { blocks, .. } = self.options.pattern else {
             for argument in ['i', 'v'].map(|letter| self.given(letter)).into_iter().flatten() {
-                self.notice(&argument, "accepted, no effect: runs exist only with a number in -f");
+                self.notice(&argument, "accepted, no effect: runs need a number in -f");
             }
             return;
         };
@@ -464,8 +473,8 @@ impl Parser {
         {
             self.mistake(
                 &argument,
-                format!("the {blocks} columns of -f{blocks} are shared out, and each thread needs one"),
-                format!("give -t{blocks} at most, or -f{} and up", self.options.threads),
+                format!("the limit of -f{blocks} is {blocks}, one column per thread"),
+                format!("give at most -t{blocks}, or at least -f{}", self.options.threads),
             );
         }
     }
@@ -481,8 +490,8 @@ impl Parser {
             let argument = self.given('S').or(self.given('f')).or(self.given('i')).unwrap_or_default();
             self.mistake(
                 &argument,
-                "the test would pass the 8 EiB a file can have",
-                "give less in -S, -f, -i or -b",
+                "the test would exceed 8 EiB, the largest file",
+                "reduce -S, -f, -i or -b",
             );
         }
     }
@@ -493,13 +502,13 @@ impl Parser {
         if let Some(parameter_file) = self.parameter_file.take() {
             let named = files.iter().map(|file| file.to_string_lossy().into_owned());
             for argument in self.given('t').into_iter().chain(drives).chain(named) {
-                self.notice(&argument, "not used: -F names the files and the threads of each");
+                self.notice(&argument, "not used: -F gives the files and their threads");
             }
             self.options.targets = Targets::ParameterFile(parameter_file);
             return;
         }
         if let Some(argument) = drives {
-            let remedy = "remove it and name each file by its path on a mounted file system";
+            let remedy = "remove it, and give each file's path on a mounted file system";
             self.mistake(&argument, "Linux has no drive letters", remedy);
         }
         if !files.is_empty() {

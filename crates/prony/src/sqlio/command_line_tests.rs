@@ -122,25 +122,25 @@ fn lines_that_scripts_pass_in_other_forms_are_read() {
     check("- f random a", "-kR -s30 -b2 -S0 -frandom -t1 -- a");
     check(
         "/kW /t2 /S 5 -F /param.txt",
-        "-kW -s30 -b2 -S5 -f64 -i64 -F /param.txt\n-t2: not used: -F names the files and the threads of each",
+        "-kW -s30 -b2 -S5 -f64 -i64 -F /param.txt\n-t2: not used: -F gives the files and their threads",
     );
     check("/kR /data/a //b", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- /data/a //b");
     check(
         "-kWR a",
         "-kW -s30 -b2 -S0 -f64 -i64 -t1 -- a\n\
-         -kWR: SQLIO never mixes reads with writes: the first letter counts, and this writes only",
+         -kWR: SQLIO never mixes reads and writes: it uses the first letter, so this test only writes",
     );
     check(
         "-krw -D11 a",
         "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- a\n\
-         -krw: SQLIO never mixes reads with writes: the first letter counts, and this reads only\n\
-         -D11: accepted, no effect: there is no debug information; the results hold each second",
+         -krw: SQLIO never mixes reads and writes: it uses the first letter, so this test only reads\n\
+         -D11: accepted, no effect: prony has no debug output, but the results contain every second",
     );
     insta::assert_snapshot!(read("/swap.img -DE - test.dat - ./a"), @r#"
-    -swap.img: "wap.img" is no number of seconds; give -s1 to -s31536000; a file of this name in the root directory is //swap.img
-    -DE: "E" is no level of debug information; remove it, or give -D1 and up; drive letters are -d
-    -test.dat: "est.dat" is no number of threads; give -t1 to -t256
-    -: a dash alone is no option; remove it, or give ./- as a file
+    -swap.img: "wap.img" is not a number of seconds; give -s1 to -s31536000, or //swap.img for a file of this name in the root directory
+    -DE: "E" is not a debug level; remove it, or give -D1 or higher (drive letters are -d)
+    -test.dat: "est.dat" is not a number of threads; give -t1 to -t256
+    -: a single dash is not an option; remove it, or give ./- as a file
     "#);
 }
 
@@ -151,19 +151,19 @@ fn what_means_less_here_is_a_notice() {
     -kR -s30 -b2 -S0 -frandom -LS -p1 -F param.txt
     -64: accepted, no effect: memory is 64-bit here
     -LPi: timed with CLOCK_MONOTONIC, as -LS is: CPU timers differ from CPU to CPU
-    -LPi: initiation is not printed apart: a latency counts from the submission
-    -pI1: Linux knows no ideal processor: the threads are bound to it
-    -i32: accepted, no effect: runs exist only with a number in -f
-    -v1.1.1: accepted, no effect: runs exist only with a number in -f
-    -t4: not used: -F names the files and the threads of each
-    -dE: not used: -F names the files and the threads of each
-    spare.dat: not used: -F names the files and the threads of each
+    -LPi: initiation is not printed separately: latencies start at submission
+    -pI1: Linux has no ideal CPU: the threads are bound to it
+    -i32: accepted, no effect: runs need a number in -f
+    -v1.1.1: accepted, no effect: runs need a number in -f
+    -t4: not used: -F gives the files and their threads
+    -dE: not used: -F gives the files and their threads
+    spare.dat: not used: -F gives the files and their threads
     "#);
     insta::assert_snapshot!(read(r"c:\testfile.dat E:x /mnt/a\b"), @r#"
     -kR -s30 -b2 -S0 -f64 -i64 -t1 -- c:\testfile.dat E:x /mnt/a\b
-    c:\testfile.dat: Windows paths lead nowhere here; the file named "c:\testfile.dat" in the current directory is used
-    E:x: Windows paths lead nowhere here; the file named "E:x" in the current directory is used
-    /mnt/a\b: Windows paths lead nowhere here; the file named "/mnt/a\b" by that path is used
+    c:\testfile.dat: Windows paths have no meaning on Linux. prony uses the file named "c:\testfile.dat" in the current directory
+    E:x: Windows paths have no meaning on Linux. prony uses the file named "E:x" in the current directory
+    /mnt/a\b: Windows paths have no meaning on Linux. prony uses the file named "/mnt/a\b" at that path
     "#);
 }
 
@@ -172,47 +172,50 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     insta::assert_snapshot!(
         read("-kX -t257 -s0 -b -f0 -iq -mC4 -o8 -LQ -BX -d EF -R1 -p0 -a1 -ls -x - -Uq -v2 -t4 --frob --overwrite=1 \
             --results a --no-results --destroy X --destroy Y --results b --destroy --"), @r#"
-    -kX: "X" is no direction; give -kR to read or -kW to write
+    -kX: "X" is not a valid direction; give -kR to read or -kW to write
     -t257: 257 threads are out of range; give -t1 to -t256
     -s0: 0 seconds are out of range; give -s1 to -s31536000
-    -b: "" is no number of KB; give -b1 to -b1048576
+    -b: "" is not a number of KB; give -b1 to -b1048576
     -f0: "0" is neither a pattern nor a number of blocks; give -frandom, -fsequential or -f1 and up
-    -iq: "q" is no number of I/Os per run; give -i1 to -i4294967295
-    -mC4: copy and scatter/gather I/O are not done, and one plain I/O is another test; remove it, and give the size of one I/O with -b
-    -LQ: "Q" is no timer; give -LS, or -LP
-    -BX: "X" is no cache mode; give -BN for none, -BY both, -BH hardware or -BS software
-    -R1: drives have no numbers or letters on Linux; name the device, such as /dev/sdb, as the file; to write to it add --destroy NAME
-    -a1: -p and -a exclude each other; give one of the two
-    -ls: SQLIO has no such option; perhaps -L, for case counts; -? lists all options
-    -x: SQLIO has no such option; -? lists all options; a file of this name is ./-name
-    -: a dash alone is no option; remove it, or give ./- as a file
-    -Uq: "q" is no kind of CPU use; give -U for the machine or -Up for each CPU
+    -iq: "q" is not a number of I/Os per run; give -i1 to -i4294967295
+    -mC4: copy and scatter/gather I/O are not supported, and plain I/O would be a different test; remove it, and give the size of one I/O with -b
+    -LQ: "Q" is not a valid timer; give -LS, or -LP
+    -BX: "X" is not a valid cache mode; give -BN for none, -BY both, -BH hardware or -BS software
+    -R1: drives have no numbers or letters on Linux; give the device as the file, for example /dev/sdb, and add --destroy NAME to write to it
+    -a1: -p and -a exclude each other; give only one of them
+    -ls: SQLIO has no such option; did you mean -L? -? lists all options
+    -x: SQLIO has no such option; -? lists all options, and ./-name is a file of this name
+    -: a single dash is not an option; remove it, or give ./- as a file
+    -Uq: "q" is not a valid kind of CPU use; give -U for the machine or -Up for each CPU
     -v2: unknown version "2"; remove it, or give -v1.1.1
-    -t4: -t257 stands before it; give -t once
-    --frob: no such option; ours are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help
-    --overwrite: takes no value; give --overwrite alone
-    --no-results: --results stands before it; give one of the two
-    --destroy: stands twice; destroy one device at a time
-    --results: --results or --no-results stands before it; give one of them once
-    --destroy: names no device; give the device's serial number or its name under /dev/disk/by-id
-    -o8: -mC4 excludes it; give -o alone
-    -dEF: Linux has no drive letters; remove it and name each file by its path on a mounted file system
+    -t4: -t257 is given before it; give -t once
+    --frob: unknown option; the options of prony are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help
+    --overwrite: takes no value; give --overwrite without a value
+    --no-results: --results is given before it; give only one of them
+    --destroy: is given twice; give one device at a time
+    --results: --results or --no-results is given before it; give only one of them, once
+    --destroy: needs a device; give the device's serial number or its name under /dev/disk/by-id
+    -o8: it cannot be combined with -mC4; give only -o
+    -dEF: Linux has no drive letters; remove it, and give each file's path on a mounted file system
     "#);
     insta::assert_snapshot!(
         read("-S9007199254740991 -b1048576"),
-        @"-S9007199254740991: the test would pass the 8 EiB a file can have; give less in -S, -f, -i or -b");
+        @"-S9007199254740991: the test would exceed 8 EiB, the largest file; reduce -S, -f, -i or -b");
     insta::assert_snapshot!(
         read("-f4294967295 -i4294967295"),
-        @"-f4294967295: the test would pass the 8 EiB a file can have; give less in -S, -f, -i or -b");
+        @"-f4294967295: the test would exceed 8 EiB, the largest file; reduce -S, -f, -i or -b");
     // Its readme: a stripe factor at least as large as the number of threads, so that -f1 has one.
-    insta::assert_snapshot!(read("-f1 -t2"), @"-t2: the 1 columns of -f1 are shared out, and each thread needs one; give -t1 at most, or -f2 and up");
+    insta::assert_snapshot!(read("-f1 -t2"), @"-t2: the limit of -f1 is 1, one column per thread; give at most -t1, or at least -f2");
     insta::assert_snapshot!(read(&"a ".repeat(257)), @"a: one file too many for SQLIO; give at most 256 files");
 }
 
 #[test]
 fn an_empty_argument_is_not_a_file() {
     let errors = parse(&[OsString::new()]).unwrap_err();
-    assert_eq!(errors.lines().join("\n"), "\"\": an empty argument names no file; remove it, or give a name");
+    assert_eq!(
+        errors.lines().join("\n"),
+        "\"\": an empty argument is not a file name; remove it, or give a name"
+    );
 }
 
 fn options() -> impl Strategy<Value = Options> {
@@ -319,7 +322,7 @@ fn a_windows_line_end_is_told_with_its_remedy() {
     insta::assert_snapshot!(told(&["-kR", "pump.dat", "\r"]), @r"\r: ends with the carriage return (\r) of a Windows line end; convert the script with dos2unix, or with tr -d '\r'");
     insta::assert_snapshot!(told(&["-LS\r", "-kX", "pump.dat"]), @r#"
     -LS\r: ends with the carriage return (\r) of a Windows line end; convert the script with dos2unix, or with tr -d '\r'
-    -kX: "X" is no direction; give -kR to read or -kW to write
+    -kX: "X" is not a valid direction; give -kR to read or -kW to write
     "#);
     assert_eq!(told(&["-?\r"]), "Help");
 }

@@ -95,7 +95,8 @@ fn labels(extensions: &Extensions) -> Result<Labels, Failure> {
     let labels = Labels::new(extensions.name.as_ref(), &extensions.tags).map_err(Failure::usage)?;
     if extensions.results == Results::Discarded && labels != Labels::default() {
         return Err(Failure::usage(anyhow::anyhow!(
-            "--name and --tag have no meaning with --no-results, for nothing is stored: leave one of them out"
+            "--name and --tag have no effect with --no-results, which stores nothing. Remove them or \
+             --no-results"
         )));
     }
     Ok(labels)
@@ -186,8 +187,8 @@ fn warn(engine_fallback: Option<&str>, written: &Written) {
     if let Written::Holes { bytes } = written {
         let bytes = Size(*bytes);
         tell!(
-            "sqlio: warning: {bytes} of what is read were never written and are answered without the medium, so that the \
-             figures are not the disk's; write the file over first"
+            "sqlio: warning: {bytes} of the data that is read was never written. Such reads do not reach \
+             the medium, so the figures are not the disk's. Overwrite the file first"
         );
     }
 }

@@ -186,8 +186,11 @@ pub(super) fn windows_path_notice(file: &OsStr) -> Option<String> {
     let has_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
     (has_drive || bytes.contains(&b'\\')).then(|| {
         let name = file.to_string_lossy();
-        let place = if bytes.contains(&b'/') { "by that path" } else { "in the current directory" };
-        format!("{name}: Windows paths lead nowhere here; the file named \"{name}\" {place} is used")
+        let place = if bytes.contains(&b'/') { "at that path" } else { "in the current directory" };
+        format!(
+            "{name}: Windows paths have no meaning on Linux. prony uses the file named \"{name}\" \
+             {place}"
+        )
     })
 }
 
@@ -225,7 +228,8 @@ pub(super) fn unusable(cpus: impl IntoIterator<Item = u32>, usable: &[u32]) -> O
         cpus.into_iter().filter(|cpu| !usable.contains(cpu)).map(|cpu| cpu.to_string()).collect();
     let (cpus, others) = (if others.len() == 1 { "CPU" } else { "CPUs" }, others.join(", "));
     let may: Vec<String> = usable.iter().map(ToString::to_string).collect();
-    (!others.is_empty()).then(|| format!("names {cpus} {others}; this process may use {}", may.join(", ")))
+    (!others.is_empty())
+        .then(|| format!("needs {cpus} {others}, but this process may use only {}", may.join(", ")))
 }
 
 /// The CPUs of a mask.

@@ -123,22 +123,24 @@ impl Reader<'_> {
 
     fn line(&mut self, line: usize, text: &str) {
         let Some(words) = words(text) else {
-            return self.mistake(line, "a quotation mark is not closed; close it behind the file name");
+            return self.mistake(line, "a quotation mark is not closed; close it after the file name");
         };
         let mut words = words.iter().map(String::as_str);
         let Some(file) = words.next() else { return };
         let fields = [words.next(), words.next(), words.next()];
         if let Some(extra) = words.next() {
-            let text =
-                format!("\"{extra}\" is one word too many; give <file> <threads> [<mask> [<size MB>]]");
-            return self.mistake(line, format!("{text}, a file name with spaces in quotation marks"));
+            let text = format!("unexpected \"{extra}\"; give <file> <threads> [<mask> [<size MB>]]");
+            return self.mistake(line, format!("{text}, and put a file name with spaces in quotation marks"));
         }
         if file.contains('\r') {
-            return self
-                .mistake(line, "the file name has a carriage return (\\r); convert the file with dos2unix");
+            return self.mistake(
+                line,
+                "the file name contains a carriage return (\\r); convert the file with \
+                     dos2unix",
+            );
         }
         if file.is_empty() || file.contains('\0') {
-            return self.mistake(line, "the file name is empty or not a name; give a path");
+            return self.mistake(line, "the file name is empty or invalid; give a path");
         }
         let [threads, mask, size_mb] = fields;
         // All three are read before any is given up, so that each mistake of the line is said.
@@ -156,7 +158,7 @@ impl Reader<'_> {
             word.and_then(|word| word.parse().ok()).filter(|threads| (1..=THREADS_MAX).contains(threads));
         if threads.is_none() {
             let problem = match word {
-                Some(word) => format!("\"{word}\" is no number of threads from 1 to {THREADS_MAX}"),
+                Some(word) => format!("\"{word}\" is not a number of threads from 1 to {THREADS_MAX}"),
                 None => format!("{file} has no number of threads"),
             };
             self.mistake(line, format!("{problem}; give <file> <threads> [<mask> [<size MB>]]"));
@@ -167,8 +169,8 @@ impl Reader<'_> {
             self.mistake(
                 line,
                 format!(
-                    "{threads} threads share out the columns of -f{blocks}, and each needs one; give {blocks} at most, or \
-                     -f{threads} and up"
+                    "{threads} threads need {threads} columns, and -f{blocks} has {blocks}; give at most \
+                     {blocks} threads, or at least -f{threads}"
                 ),
             );
         }
@@ -180,13 +182,13 @@ impl Reader<'_> {
         if let (None, Some(word)) = (mask, word) {
             self.mistake(
                 line,
-                format!("\"{word}\" is no mask of CPUs; give 0x3 or 3 for the first two, 0 for any"),
+                format!("\"{word}\" is not a CPU mask; give 0x3 or 3 for the first two CPUs, 0 for any"),
             );
         }
         mask.filter(|mask| {
             let problem = unusable(mask_cpus(*mask), self.usable);
             if let Some(problem) = &problem {
-                self.mistake(line, format!("mask {mask:#x} {problem}; give 0 for any CPU"));
+                self.mistake(line, format!("mask {mask:#x} {problem}. Give 0 for any CPU"));
             }
             problem.is_none()
         })
@@ -196,11 +198,11 @@ impl Reader<'_> {
     fn size(&mut self, line: usize, file: &str, word: Option<&str>) -> Option<Option<u64>> {
         let Some(word) = word else { return Some(None) };
         let Some(size_mb) = word.parse().ok().filter(|size_mb| (1..=SIZE_MB_MAX).contains(size_mb)) else {
-            self.mistake(line, format!("\"{word}\" is no size in MB; give 1 or more, or leave it out"));
+            self.mistake(line, format!("\"{word}\" is not a size in MB; give 1 or more, or remove it"));
             return None;
         };
         if let Pattern::Strided { .. } = self.pattern {
-            let text = "a size works only with -frandom and -fsequential; the size of the file is kept";
+            let text = "a size needs -frandom or -fsequential; the file keeps its size";
             self.notices.push(format!("line {line}: {file}: {text}"));
             return Some(None);
         }
@@ -209,7 +211,7 @@ impl Reader<'_> {
 
     fn check_totals(&mut self, last_line: usize) {
         if self.pools.is_empty() && self.mistakes.is_empty() {
-            self.mistake(last_line, "no line names a file; give <file> <threads> [<mask> [<size MB>]]");
+            self.mistake(last_line, "the file has no entries; give <file> <threads> [<mask> [<size MB>]]");
         }
         let (mut threads, mut found) = (0, Vec::new());
         // One file past the limit is enough to say so, however long the file is.
@@ -217,14 +219,10 @@ impl Reader<'_> {
             let below = threads <= THREADS_MAX;
             threads += pool.threads;
             if below && threads > THREADS_MAX {
-                found.push((
-                    *line,
-                    format!("{threads} threads up to here; SQLIO has at most {THREADS_MAX}, give fewer"),
-                ));
+                found.push((*line, format!("{threads} threads up to this line; give at most {THREADS_MAX}")));
             }
             if index == FILES_MAX {
-                found
-                    .push((*line, format!("one file too many; SQLIO has at most {FILES_MAX}, remove lines")));
+                found.push((*line, format!("too many files; give at most {FILES_MAX}")));
             }
             let earlier = self.pools[..index].iter().find(|(_, earlier)| earlier.file == pool.file);
             if let Some((first, earlier)) = earlier.filter(|(_, earlier)| earlier.size_mb != pool.size_mb) {
@@ -283,8 +281,8 @@ mod tests {
         check(
             "c:\\testfile.dat 2 0x0 100\r\n#d:\\testfile.dat 2 0x0 100\r\n",
             "c:\\testfile.dat | 2 | 0x0 | 100 MB\n\
-             line 1: c:\\testfile.dat: Windows paths lead nowhere here; the file named \"c:\\testfile.dat\" in the \
-             current directory is used",
+             line 1: c:\\testfile.dat: Windows paths have no meaning on Linux. prony uses the file named \"c:\\testfile.dat\" in the \
+             current directory",
         );
     }
 
@@ -307,7 +305,7 @@ mod tests {
         check("a.dat 1\rb.dat 2\r", "a.dat | 1 | 0x0 | no size\nb.dat | 2 | 0x0 | no size");
         check(
             "\"a.dat\r\" 1\nb.dat 1",
-            "line 1: the file name has a carriage return (\\r); convert the file with dos2unix",
+            "line 1: the file name contains a carriage return (\\r); convert the file with dos2unix",
         );
         check(
             b"\xff\xfea\0",
@@ -328,9 +326,9 @@ mod tests {
             &[0, 1],
         );
         insta::assert_snapshot!(parsed.unwrap_err().lines().collect::<Vec<_>>().join("\n"), @r#"
-        line 1: "20" is one word too many; give <file> <threads> [<mask> [<size MB>]], a file name with spaces in quotation marks
-        line 2: mask 0xf names CPUs 2, 3; this process may use 0, 1; give 0 for any CPU
-        line 3: mask 0x5 names CPU 2; this process may use 0, 1; give 0 for any CPU
+        line 1: unexpected "20"; give <file> <threads> [<mask> [<size MB>]], and put a file name with spaces in quotation marks
+        line 2: mask 0xf needs CPUs 2, 3, but this process may use only 0, 1. Give 0 for any CPU
+        line 3: mask 0x5 needs CPU 2, but this process may use only 0, 1. Give 0 for any CPU
         "#);
     }
 
@@ -338,11 +336,12 @@ mod tests {
     fn size_has_no_effect_with_a_stride() {
         let strided = Pattern::Strided { blocks: 64, ios_per_run: 64, reused: false };
         let narrow = Pattern::Strided { blocks: 2, ios_per_run: 64, reused: false };
-        insta::assert_snapshot!(read(b"a.dat 2\nb.dat 3", narrow), @"line 2: 3 threads share out the columns of -f2, and each needs one; give 2 at most, or -f3 and up");
+        insta::assert_snapshot!(read(b"a.dat 2\nb.dat 3", narrow), @"line 2: 3 threads need 3 columns, and -f2 has 2; give at most 2 \
+        threads, or at least -f3");
         insta::assert_snapshot!(read(b"a.dat 1 0 8\nb.dat 1", strided), @r"
         a.dat | 1 | 0x0 | no size
         b.dat | 1 | 0x0 | no size
-        line 1: a.dat: a size works only with -frandom and -fsequential; the size of the file is kept
+        line 1: a.dat: a size needs -frandom or -fsequential; the file keeps its size
         ");
     }
 
@@ -352,14 +351,14 @@ mod tests {
             read(b"a.dat\nb.dat x 0y 0\n\nmy file.dat 2 0x0 100\n\"open 2\nc.dat 200 0 8\nd.dat 57\nc.dat 1 0 9\n\"\" 1",
                 Pattern::Random), @r#"
         line 1: a.dat has no number of threads; give <file> <threads> [<mask> [<size MB>]]
-        line 2: "x" is no number of threads from 1 to 256; give <file> <threads> [<mask> [<size MB>]]
-        line 2: "0y" is no mask of CPUs; give 0x3 or 3 for the first two, 0 for any
-        line 2: "0" is no size in MB; give 1 or more, or leave it out
-        line 4: "100" is one word too many; give <file> <threads> [<mask> [<size MB>]], a file name with spaces in quotation marks
-        line 5: a quotation mark is not closed; close it behind the file name
-        line 7: 257 threads up to here; SQLIO has at most 256, give fewer
+        line 2: "x" is not a number of threads from 1 to 256; give <file> <threads> [<mask> [<size MB>]]
+        line 2: "0y" is not a CPU mask; give 0x3 or 3 for the first two CPUs, 0 for any
+        line 2: "0" is not a size in MB; give 1 or more, or remove it
+        line 4: unexpected "100"; give <file> <threads> [<mask> [<size MB>]], and put a file name with spaces in quotation marks
+        line 5: a quotation mark is not closed; close it after the file name
+        line 7: 257 threads up to this line; give at most 256
         line 8: c.dat has 9 MB here and 8 MB on line 6; give one size
-        line 9: the file name is empty or not a name; give a path
+        line 9: the file name is empty or invalid; give a path
         "#);
     }
 
@@ -369,10 +368,10 @@ mod tests {
         assert_eq!(read(lines(256).as_bytes(), Pattern::Random).lines().count(), 256);
         check(
             lines(257),
-            "line 257: 257 threads up to here; SQLIO has at most 256, give fewer\n\
-             line 257: one file too many; SQLIO has at most 256, remove lines",
+            "line 257: 257 threads up to this line; give at most 256\n\
+             line 257: too many files; give at most 256",
         );
-        check("", "line 1: no line names a file; give <file> <threads> [<mask> [<size MB>]]");
+        check("", "line 1: the file has no entries; give <file> <threads> [<mask> [<size MB>]]");
     }
 
     proptest! {

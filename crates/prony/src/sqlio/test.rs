@@ -238,7 +238,7 @@ fn unusable_option(affinity: Affinity, usable: &[u32]) -> Option<String> {
         Affinity::Mask(bits) => (format!("-a{bits:#x}"), mask_cpus(bits).collect()),
         Affinity::RoundRobin(bits) => (format!("-aR{bits:#x}"), mask_cpus(bits).collect()),
     };
-    unusable(cpus, usable).map(|problem| format!("{option}: {problem}; leave it out for any CPU"))
+    unusable(cpus, usable).map(|problem| format!("{option}: {problem}. Remove it to use any CPU"))
 }
 
 /// The CPUs of a mask; none for an empty one.

@@ -50,7 +50,7 @@ fn a_server_that_runs_is_left_restarted_by_command_or_has_its_database_made_anew
     let restarted = of("restart");
     assert_eq!(fs::read_to_string(&restarts).unwrap().lines().count(), restarted.len());
     for trial in &restarted {
-        assert!(is_noted(trial, "the server was started again (echo again"), "{trial:#}");
+        assert!(is_noted(trial, "the server was restarted (echo again"), "{trial:#}");
         assert_eq!(trial["servers"], Value::Null, "none was started: {trial:#}");
     }
     assert!(of("keep").iter().all(|trial| restored(trial).is_some() && !is_noted(trial, "started again")));
@@ -74,8 +74,6 @@ fn what_only_sql_server_takes_is_refused_before_anything_is_asked() {
     let bench = Workbench::new();
     run(&bench, "attached_refused", "data = \"/data\"", &["keep"])
         .ended_with(2)
-        .says("target.server.pg.data: can be said of a database of SQL Server alone");
-    run(&bench, "attached_refused", "", &["restore"])
-        .ended_with(2)
-        .says("only a database of SQL Server is brought back from a backup");
+        .says("target.server.pg.data: supported only for SQL Server");
+    run(&bench, "attached_refused", "", &["restore"]).ended_with(2).says("is supported only for SQL Server");
 }

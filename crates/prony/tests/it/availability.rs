@@ -28,7 +28,7 @@ fn done(trial: &Value) -> [f64; 3] {
 }
 
 const REGISTER: [&str; 11] = [
-    "register",
+    "failover",
     "--managed",
     "postgres",
     "--clients",
@@ -92,7 +92,7 @@ fn a_server_that_stands_still_answers_nobody_and_makes_no_trial_invalid_for_that
     };
     assert!(silences.clone().any(is_it), "{:#}", trial["marks"]);
     assert!(
-        !trial["reason"].as_str().unwrap_or_default().contains("database was away"),
+        !trial["reason"].as_str().unwrap_or_default().contains("database was unreachable"),
         "{}",
         trial["reason"]
     );
@@ -216,7 +216,7 @@ fn what_was_not_synced_is_lost_with_the_power_and_what_was_is_there() {
     assert_eq!(cut("on"), (Value::Null, Some(0)));
     // What has lost so much may not even start again, which is told too.
     let (failed, lost) = cut("off");
-    let is_broken = failed.as_str().is_some_and(|why| why.starts_with("it could not be undone"));
+    let is_broken = failed.as_str().is_some_and(|why| why.starts_with("it cannot be undone"));
     assert!(is_broken || lost > Some(0), "{failed}: {lost:?}");
     labs.run(&["lab", "remove", &name]).ended_with(0);
 }
@@ -244,7 +244,7 @@ fn orders_that_are_acknowledged_outlive_a_kill_and_a_restart() {
         - target["purchases_from_start"].as_u64().unwrap();
     assert!(beyond <= target["unanswered"].as_u64().unwrap(), "{target:#}");
     let told = bench.run(&["report", "latest", "--details"]).stdout;
-    for part in ["What became of what was asked for", "ambiguous", "The start took"] {
+    for part in ["Outcome of the operations", "ambiguous", "The start took"] {
         assert!(told.replace('\n', " ").contains(part), "{part} in {told}");
     }
 }
@@ -284,7 +284,7 @@ fn what_stood_still_when_prony_was_killed_ends_with_its_server() {
     let left = run(&["instance", "list", "--json"]).json()["instances"][0].clone();
     assert_eq!(left["standing"], "left", "{left:#}");
     assert!(standing_in(data.path()).iter().any(|(_, is_stopped)| *is_stopped), "something was left");
-    run(&["instance", "stop", left["name"].as_str().unwrap()]).says("is gone, with all that it had");
+    run(&["instance", "stop", left["name"].as_str().unwrap()]).says("deleted server");
     assert_eq!(standing_in(data.path()), []);
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
 }
@@ -305,7 +305,7 @@ fn the_power_that_was_cut_when_prony_was_killed_is_back_when_its_server_is_stopp
     running.ended();
     let listed = labs.run(&["instance", "list", "--json"]).ended_with(0).json();
     let left = listed["instances"][0]["name"].as_str().unwrap();
-    labs.run(&["instance", "stop", left]).ended_with(0).says("is gone, with all that it had");
+    labs.run(&["instance", "stop", left]).ended_with(0).says("deleted server");
     fs::write(at.join("probe"), "probe").unwrap();
     let names: Vec<_> = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(names.iter().all(|name| name == "probe" || name == "lost+found"), "{names:?}");
@@ -353,23 +353,26 @@ fn nodes_that_do_not_see_each_other_lose_nothing_that_was_acknowledged() {
 fn what_cannot_be_broken_is_refused_before_anything_is_started() {
     let bench = Workbench::new();
     for (fault, told) in [
-        ("freeze at 1s", "for how long"),
+        ("freeze at 1s", "needs a duration"),
         ("switchover at 1s", "needs another node"),
         ("promote at 1s", "needs another node"),
         ("cut for 1s at 1s", "needs another node"),
-        ("clock for 1s at 1s", "needs to be told by how much"),
-        ("freeze by 1s for 1s at 1s", "has no measure"),
-        ("kill at 1h", "would not be over when the load ends"),
-        ("kill of standby at 1s", "names a node of several"),
+        ("clock for 1s at 1s", "needs an amount"),
+        ("freeze by 1s for 1s at 1s", "takes no amount"),
+        ("kill at 1h", "would outlast the load"),
+        ("kill of standby at 1s", "gives a node, but there is only one"),
         ("pull-cable at 1s", "unknown fault `pull-cable`"),
     ] {
         let refused = bench.run(&[&REGISTER[..], &["--fault", fault]].concat()).ended_with(2).stderr;
         assert!(refused.contains(told), "{fault}: {refused}");
     }
     for (pair, told) in [
-        (&["mariadb", "--pair", "quorum"][..], "of which MariaDB has none"),
-        (&["mysql", "--pair", "sync"], "is started of PostgreSQL and MariaDB alone"),
-        (&["mariadb", "--pair", "sync", "--fault", "promote at 1s"], "this one decides itself"),
+        (&["mariadb", "--pair", "quorum"][..], "MariaDB does not support"),
+        (&["mysql", "--pair", "sync"], "supported only for PostgreSQL and MariaDB"),
+        (
+            &["mariadb", "--pair", "sync", "--fault", "promote at 1s"],
+            "without automatic failover, but this one has it",
+        ),
     ] {
         let asked = [&HISTORIAN[..], &["--duration", "6s", "--managed"], pair].concat();
         let refused = bench.run(&asked).ended_with(2).stderr;
@@ -380,6 +383,6 @@ fn what_cannot_be_broken_is_refused_before_anything_is_started() {
     bench
         .run(&[&REGISTER[..], &["--fault", "power-cut at 1s"]].concat())
         .ended_with(1)
-        .says("lies on no laboratory");
+        .says("is not on a lab volume");
     assert_eq!(bench.names("."), [""; 0], "nothing ran");
 }

@@ -80,11 +80,11 @@ fn table_and_verdicts_are_on_stdout(outcome: &Outcome) {
 fn progress_is_on_stderr(outcome: &Outcome) {
     let lines: Vec<&str> = outcome.stderr.lines().collect();
     assert_eq!(lines[0], "Check: 10 trials on ., sqlite:./prony-check.sqlite, ./prony-check-orders.sqlite");
-    assert!(lines[1].starts_with("takes "), "{lines:#?}");
-    assert!(lines[2].starts_with("writes 16 MiB of test files"), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.starts_with("10/10 ")), "{lines:#?}");
+    assert!(lines[1].starts_with("Time: about "), "{lines:#?}");
+    assert!(lines[2].starts_with("Writes: 16 MiB of test files"), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("[10/10] ")), "{lines:#?}");
     assert!(lines.last().unwrap().starts_with("report: prony-results/"), "{lines:#?}");
-    let told = |line: &str| line.contains("report: ") || line.starts_with("takes ");
+    let told = |line: &str| line.contains("report: ") || line.starts_with("Time: ");
     assert!(!outcome.stdout.lines().any(told), "{}", outcome.stdout);
 }
 

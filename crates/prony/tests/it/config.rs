@@ -66,9 +66,9 @@ fn mistakes_name_file_line_and_key() {
     let lines: Vec<&str> = outcome.stderr.lines().collect();
     assert_eq!(lines.len(), 3, "{lines:#?}");
     for (number, told) in [
-        ("line 2: [disk] blok_size: ", "did you mean block_size?"),
+        ("line 2: [disk] blok_size: ", "Did you mean block_size?"),
         ("line 3: [disk] duration: ", "10s, 10m"),
-        ("line 4: [disk] overwrite: ", "command line alone"),
+        ("line 4: [disk] overwrite: ", "command line only"),
     ] {
         let is_told =
             |line: &&str| line.starts_with("error: ") && line.contains(number) && line.contains(told);

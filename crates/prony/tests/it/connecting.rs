@@ -47,7 +47,7 @@ fn a_plan_shows_where_the_server_is_and_what_says_so() {
             &["plan", "historian", "--target", "postgres:///?service=none", "--duration", "10s"],
         )
         .ended_with(2)
-        .says("there is no service `none` in")
+        .says("unknown service `none` in")
         .says("services.conf");
 }
 
@@ -91,5 +91,5 @@ fn a_password_that_is_to_be_asked_for_without_a_terminal_is_refused_with_the_rem
     command.args(["--wait", env!("CARGO_BIN_EXE_prony"), "historian", "--target"]);
     command.arg(format!("postgres://prony@127.0.0.1:{}/postgres?password_file=-", postgres().port()));
     command.args(SHORT);
-    crate::workbench::finish(command).ended_with(2).says("there is none: give password_file=FILE");
+    crate::workbench::finish(command).ended_with(2).says("needs a terminal: use password_file=FILE");
 }

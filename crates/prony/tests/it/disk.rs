@@ -89,7 +89,7 @@ fn an_open_loop_keeps_its_rate() {
         assert!((3999..=4001).contains(&(operations + unsent)), "{operations} done, {unsent} unsent");
         unsent <= 20
     });
-    assert!(kept, "the rate was not kept within 0.5 % in any of three runs");
+    assert!(kept, "the rate was not kept within 0.5% in any of three runs");
 }
 
 #[test]

@@ -73,8 +73,8 @@ fn a_comparison_is_written_as_it_is_judged() {
         served(&bench, name, service, 4);
     }
     for (number, (options, code, expected)) in [
-        (&["--fail-if", "p99_ms > +2.5 ms", "--between", "1%"][..], 0, [1, 0, 0, 0]),
-        (&["--fail-if", "p99_ms > +10 %", "--fail-if", "iops < -60 %", "--between", "1%"], 3, [1, 1, 0, 0]),
+        (&["--fail-if", "p99_ms > +2.5 ms", "--run-sd", "1%"][..], 0, [1, 0, 0, 0]),
+        (&["--fail-if", "p99_ms > +10%", "--fail-if", "iops < -60%", "--run-sd", "1%"], 3, [1, 1, 0, 0]),
         (&["--baseline", "release"], 4, [0, 0, 1, 0]),
         (&[], 0, [0, 0, 0, 2]),
     ]
@@ -111,10 +111,10 @@ fn where_nothing_can_be_written_nothing_is_measured() {
     bench.write("theirs.xml", "theirs");
     for (options, problem) in [
         (&["--junit", "theirs.xml"][..], "theirs.xml exists, and nothing is overwritten: name another file"),
-        (&["--markdown", "later/c.md"], "there is no directory later; make it, or name another one"),
+        (&["--markdown", "later/c.md"], "directory later does not exist; create it, or use another one"),
         (
             &["--markdown", "c", "--junit", "./c"],
-            "--markdown and --junit name the same: give each a file of its own",
+            "--markdown and --junit name the same file. Give each its own file",
         ),
         (&["--markdown", "-", "--junit", "-"], "--markdown and --junit name the same"),
         (&["--markdown", "-", "--json"], "--markdown - and --json both print to stdout"),
@@ -126,7 +126,10 @@ fn where_nothing_can_be_written_nothing_is_measured() {
     assert_eq!(fs::read_to_string(bench.path("theirs.xml")).unwrap(), "theirs");
     assert_eq!(bench.names("."), ["study.toml", "theirs.xml"], "nothing is left of the attempt");
     bench.run(&["compare", "a", "b", "--junit", "theirs.xml"]).ended_with(2).says("nothing is overwritten");
-    bench.run(&["report", "latest", "--markdown", "later/c.md"]).ended_with(2).says("no directory later");
+    bench
+        .run(&["report", "latest", "--markdown", "later/c.md"])
+        .ended_with(2)
+        .says("directory later does not exist");
 }
 
 /// What was measured is not lost with the file that it was to be told in.
@@ -136,7 +139,11 @@ fn a_file_that_somebody_else_made_meanwhile_stays_and_the_results_are_told() {
     study(&bench, &[], "before = \"echo theirs > ci.xml\"");
     let outcome = bench.run(&["study", "run", "study.toml", "--junit", "ci.xml"]).ended_with(2);
     assert!(outcome.stderr.contains("ci.xml exists, and nothing is overwritten"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("can be written by: prony report prony-results/"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("To write them to another file: prony report prony-results/"),
+        "{}",
+        outcome.stderr
+    );
     assert!(!outcome.stdout.is_empty(), "the report is printed all the same");
     assert_eq!(fs::read_to_string(bench.path("ci.xml")).unwrap(), "theirs\n");
     bench.run(&["report", "latest", "--junit", "mine.xml"]).ended_with(0);

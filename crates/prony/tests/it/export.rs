@@ -17,7 +17,7 @@ const TOO_FAST: &[&str] = &["--outstanding", "1", "--rate", "1000000"];
 /// Measures in virtual time, long enough for intervals of percentiles. The results are in a directory that is the only one in `parent`.
 fn measured(bench: &Workbench, parent: &str, options: &[&str], code: i32) -> String {
     let short =
-        ["disk", "x", "--engine", "simulated", "--duration", "10s", "--warm-up", "0s", "--pause", "0s"];
+        ["disk", "x", "--engine", "simulated", "--duration", "10s", "--warm-up", "0s", "--cooldown", "0s"];
     bench.run(&[&short[..], options, &["--results", parent]].concat()).ended_with(code);
     let names = bench.names(parent);
     assert_eq!(names.len(), 1, "one study leaves one results directory");
@@ -158,7 +158,7 @@ fn a_file_that_exists_is_refused_and_stays() {
     let into = |file: &str| bench.run(&["export", &directory, "--csv", "--output", file]).ended_with(2);
     into("table.csv").says("table.csv exists, and nothing is overwritten: name another file, or remove it");
     assert_eq!(fs::read_to_string(theirs).unwrap(), "theirs");
-    into("later/table.csv").says("there is no directory later; make it");
+    into("later/table.csv").says("directory later does not exist; create it");
     assert_eq!(bench.names("."), ["a", "table.csv"]);
 }
 
@@ -167,14 +167,10 @@ fn what_measured_nothing_has_no_rows_and_says_so() {
     let bench = Workbench::new();
     let (whole, empty) = (measured_invalid(&bench, "a"), measured_invalid(&bench, "b"));
     fs::remove_dir_all(bench.path(&empty).join("trials/0001")).unwrap();
-    let nothing = format!("{empty}: nothing was measured in it");
+    let nothing = format!("{empty}: no trial was measured");
     let alone = bench.run(&["export", &empty, "--csv"]).ended_with(2).says(&nothing);
     assert_eq!(alone.stdout, "");
-    assert!(
-        alone.stderr.contains("there is nothing to export: give a results directory"),
-        "{}",
-        alone.stderr
-    );
+    assert!(alone.stderr.contains("nothing to export. Give a results directory"), "{}", alone.stderr);
     let both = bench.run(&["export", &empty, &whole, "--csv"]).ended_with(0).says(&nothing);
     assert!(both.stdout.lines().count() > 5, "{}", both.stdout);
 }

@@ -35,7 +35,9 @@ fn a_file_system_without_the_space_is_refused_before_anything_is_written() {
     };
     let script = "mkdir small; mount -t tmpfs -o size=32m none small; \"$prony\" disk small || code=$?
         ls -A small; exit ${code:-0}";
-    let outcome = finish(shell(&bench, way, script)).ended_with(2).says("test files of 1024 MiB do not fit");
+    let outcome = finish(shell(&bench, way, script))
+        .ended_with(2)
+        .says("not enough space for test files: 1024 MiB needed");
     assert_eq!(outcome.stdout, "", "nothing is left");
     assert_eq!(bench.names("."), ["small"]);
 }
@@ -64,7 +66,7 @@ fn a_disk_that_fills_while_test_files_are_written_is_named_and_left_clean() {
     let bench = Workbench::new();
     let Some(outcome) = on_a_disk_that_fills(&bench, "") else { return };
     let outcome =
-        outcome.ended_with(1).says("no space is left on the file system; use smaller files (--file-size)");
+        outcome.ended_with(1).says("no space left on the file system. Use smaller files (--file-size)");
     assert_eq!(outcome.stdout, "lost+found\n", "no test file is left");
     assert_eq!(bench.results(), None, "nothing was measured");
 }
@@ -113,7 +115,7 @@ fn a_file_system_that_is_read_only_is_named() {
     };
     let script =
         "mkdir fixed; mount -t tmpfs -o ro,size=2g none fixed; exec \"$prony\" disk fixed --file-size 1MiB";
-    finish(shell(&bench, way, script)).ended_with(1).says("is mounted read-only; name another directory");
+    finish(shell(&bench, way, script)).ended_with(1).says("is mounted read-only. Give another directory");
 }
 
 #[test]
@@ -126,7 +128,9 @@ fn a_file_system_without_direct_io_is_named_with_the_remedy_which_works() {
     let mount = "mkdir plain; mount -t ramfs none plain; head -c 1048576 /dev/zero > plain/data;";
     let run = "\"$prony\" disk plain/data --duration 50ms --warm-up 0s";
     let direct = format!("{mount} {run}");
-    finish(shell(&bench, way, &direct)).ended_with(1).says("no direct I/O (O_DIRECT); use --cache buffered");
+    finish(shell(&bench, way, &direct))
+        .ended_with(1)
+        .says("does not support direct I/O (O_DIRECT). Use --cache buffered");
     let buffered = format!("{} {run} --cache buffered", mount.replace("mkdir plain;", ""));
     finish(shell(&bench, way, &buffered)).ended_with(0);
 }

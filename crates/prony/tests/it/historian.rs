@@ -146,7 +146,7 @@ fn a_closed_loop_on_a_full_disk_is_no_figure() {
     let trial = &document["trials"][0];
     assert_eq!(trial["state"], "invalid");
     let reason = trial["reason"].as_str().unwrap();
-    assert!(reason.contains("could not be written to the end") && reason.contains("full"), "{reason}");
+    assert!(reason.contains("could not write all records") && reason.contains("full"), "{reason}");
     // The tags take 5,000 rows of the room, and a mark one: 99 flushes of 40 rows fit.
     assert_eq!(trial["historian"]["rows_found"], 3_960);
     assert!(trial["historian"]["abandoned"].as_u64().unwrap() > 0);
@@ -247,7 +247,7 @@ fn mistakes_name_the_place_the_value_and_the_remedy() {
         .says("127.0.0.1:1");
     for (arguments, texts) in [
         (&["--target", "oracle://db"][..], &["oracle", "postgres://"][..]),
-        (&["--target", "sqlite:h.db", "--flush-rows", "0"], &["--flush-rows: ", "1 to"]),
+        (&["--target", "sqlite:h.db", "--batch-rows", "0"], &["--batch-rows: ", "1 to"]),
         (&["--target", "sqlite:h.db", "--rate", "fast"], &["fast", "max"]),
         (&["--target", "sqlite:h.db", "--find-max", "--rate", "10"], &["rate", "--find-max"]),
         (&["--target", "sqlite:h.db", "--source", "counters", "--rate", "10"], &["--tags"]),
@@ -272,7 +272,7 @@ fn mistakes_name_the_place_the_value_and_the_remedy() {
 fn a_plan_says_what_would_be_written_and_touches_nothing() {
     let bench = Workbench::new();
     let plan = bench.run(&["plan", "historian", "--target", "sqlite:h.db", "--rate", "5100"]).ended_with(0);
-    assert!(plan.stdout.contains("612,000 rows into h.db"), "{}", plan.stdout);
+    assert!(plan.stdout.contains("612,000 records to h.db"), "{}", plan.stdout);
     let search =
         bench.run(&["plan", "historian", "--target", "postgres://me:secret@db/postgres", "--find-max"]);
     assert!(search.stdout.contains("a search on postgres://me@db"), "{}", search.stdout);
@@ -293,17 +293,18 @@ fn a_plan_of_a_recording_or_a_plc_tells_their_own_length_and_rate() {
         bench.run(&arguments).ended_with(0).stdout
     };
     let told = plan(&["--source", "csv:plant.csv", "--speed", "10"]);
-    for text in ["takes about 12 s: 10 s of load", "writes 404 rows into h.db", "40.4/s"] {
+    for text in ["Time: about 12 s (10 s of load", "Writes: 404 records to h.db", "40.4/s"] {
         assert!(told.contains(text), "{text}: {told}");
     }
     let modbus = ["--source", "modbus://127.0.0.1:1", "--tags", "500", "--poll-interval", "500ms"];
     let told = plan(&modbus);
-    for text in ["takes about 2 min 2 s: 2 min of load", "writes at most 120,000 rows into h.db", "≤ 1000/s"]
+    for text in
+        ["Time: about 2 min 2 s (2 min of load", "Writes: at most 120,000 records to h.db", "≤ 1000/s"]
     {
         assert!(told.contains(text), "{text}: {told}");
     }
     let reused = plan(&["--rate", "10", "--reuse"]);
-    assert!(reused.contains("stays if it is there already"), "{reused}");
+    assert!(reused.contains("kept if it exists already"), "{reused}");
     assert_eq!(bench.names("."), ["plant.csv"]);
 }
 
@@ -318,7 +319,7 @@ fn a_database_that_is_refused_is_refused_before_anything_is_announced() {
         let outcome =
             bench.run(&arguments).ended_with(2).says("mine.db was not made by prony and is left as it is");
         for text in [&outcome.stdout, &outcome.stderr] {
-            assert!(!text.contains("removed at the end"), "{text}");
+            assert!(!text.contains("deleted at the end"), "{text}");
         }
         assert_eq!(bench.names("."), ["mine.db"], "{command:?} leaves nothing");
     }
@@ -327,7 +328,7 @@ fn a_database_that_is_refused_is_refused_before_anything_is_announced() {
     bench.run(&[&kept[..], &["--keep"]].concat());
     let outcome =
         bench.run(&kept).ended_with(2).says("h.db is there from an earlier run of prony").says("--reuse");
-    assert!(!outcome.stderr.contains("removed at the end"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("deleted at the end"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -433,7 +434,7 @@ fn what_a_server_refuses_is_found_before_anything_is_announced() {
             .says("from an earlier run of prony: replace it with --replace, or remove");
         silent(&again);
         let historian = run(&commands(&url, "prony_before")[0]).ended_with(2);
-        silent(&historian.says("holds an order store of 1MB, and nothing else is put into it"));
+        silent(&historian.says("contains order data of size 1MB and cannot hold anything else"));
     }
 }
 

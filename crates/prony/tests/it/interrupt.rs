@@ -127,9 +127,9 @@ fn a_signal_is_heard_while_the_next_operation_is_far_off() {
 #[test]
 fn a_signal_in_a_pause_keeps_what_was_measured() {
     let bench = Workbench::new();
-    let paused = ["--engine", "simulated", "--duration", "2s", "--repeats", "2", "--pause", "1h"];
+    let paused = ["--engine", "simulated", "--duration", "2s", "--repeats", "2", "--cooldown", "1h"];
     let mut run = Running::start(&bench, &[&["disk", "x"], &paused[..]].concat());
-    run.wait_for_line("1/2 ");
+    run.wait_for_line("[1/2] ");
     run.send(Signal::INT);
     run.ended_within(SOON).expect("the pause did not end").ended_with(130);
     let document = bench.report_json(&bench.results().unwrap());

@@ -14,8 +14,8 @@ fn a_threshold_of_a_single_run_decides_the_exit_code() {
     let run = |options: &[&str]| bench.run(&[&RUN, options].concat());
     // 100 µs an I/O, one at a time, without scatter: no interval.
     for (options, code, word) in [
-        (&["--threshold", "iops > 9000", "--accept-single"][..], 0, "passed"),
-        (&["--threshold", "iops > 9000", "--threshold", "p99_ms < 0.01", "--accept-single"], 3, "failed"),
+        (&["--threshold", "iops > 9000", "--accept-single-run"][..], 0, "passed"),
+        (&["--threshold", "iops > 9000", "--threshold", "p99_ms < 0.01", "--accept-single-run"], 3, "failed"),
         (&["--threshold", "cpu_us_per_operation < 100"], 4, "inconclusive"),
         (&["--threshold", "iops > 9000", "--repeats", "2"], 0, "passed"),
     ] {
@@ -26,7 +26,7 @@ fn a_threshold_of_a_single_run_decides_the_exit_code() {
             outcome.stdout
         );
     }
-    let document = run(&["--threshold", "iops < 9000", "--accept-single", "--name", "slow", "--json"])
+    let document = run(&["--threshold", "iops < 9000", "--accept-single-run", "--name", "slow", "--json"])
         .ended_with(3)
         .json();
     assert_eq!(document["thresholds"][0]["outcome"], json!("failed"));
@@ -45,22 +45,22 @@ fn a_threshold_that_nothing_here_measures_is_answered_by_what_is_measured() {
     for (options, problem) in [
         (
             &["--threshold", "p98 < 20"][..],
-            "--threshold: `p98` is no metric that this study measures; it measures iops, ",
+            "--threshold: this study does not measure `p98`. It measures iops, ",
         ),
         (
             &["--threshold", "records_per_s > 20"],
-            "`records_per_s` is no metric that this study measures; it measures iops, ",
+            "this study does not measure `records_per_s`. It measures iops, ",
         ),
-        (&["--threshold", "p99_ms = 20"], "--threshold: `p99_ms = 20` is no threshold"),
-        (&["--threshold", "gain > 5 %"], "nothing is compared here"),
-        (&["--accept-single"], "--accept-single: has no meaning without a threshold"),
+        (&["--threshold", "p99_ms = 20"], "--threshold: `p99_ms = 20` is not a threshold"),
+        (&["--threshold", "gain > 5%"], "this study compares nothing"),
+        (&["--accept-single-run"], "--accept-single-run: no effect without a threshold"),
         (&["--threshold", "iops > 9", "--threshold", "iops < 5"], "contradict each other"),
     ] {
         let told = refused(options);
         assert!(told.contains(problem), "{options:?}: {told}");
     }
     // A threshold that is none is the mistake, and not what is said of it.
-    let told = refused(&["--threshold", "p99_ms = 20", "--accept-single"]);
+    let told = refused(&["--threshold", "p99_ms = 20", "--accept-single-run"]);
     assert!(!told.contains("without a threshold"), "{told}");
     assert_eq!(bench.results(), None);
 }
@@ -77,7 +77,7 @@ fn a_study_of_one_block_accepts_single_values_only_when_asked() {
     bench.write("study.toml", study(""));
     bench.write("accepts.toml", study("accept_single = true"));
     bench.run(&["study", "run", "study.toml"]).ended_with(4);
-    bench.run(&["study", "run", "study.toml", "--accept-single"]).ended_with(0);
+    bench.run(&["study", "run", "study.toml", "--accept-single-run"]).ended_with(0);
     bench.run(&["study", "run", "accepts.toml"]).ended_with(0);
 }
 
@@ -108,16 +108,16 @@ fn a_change_beyond_its_limit_decides_the_exit_code() {
         served(&bench, name, service, repeats);
     }
     for (options, code, word) in [
-        ("release|slower|--fail-if|p99_ms > +10 %|--between|1%", 3, "failed"),
-        ("release|slower|--fail-if|p99_ms > +10 %", 4, "not judged"),
-        ("release|slower|--fail-if|p99_ms > +10 %|--accept-single", 3, "failed"),
-        ("release|slower|--fail-if|p99_ms > +2.5 ms|--fail-if|iops < -60 %|--between|1%", 0, "passed"),
-        ("release|slower|--fail-if|p99_ms > +0.5|--fail-if|iops < -60 %|--between|1%", 3, "failed"),
-        ("slower|--baseline|release|--fail-if|iops < -5 %|--between|1%", 3, "failed"),
-        ("release|slower|--baseline|slower|--fail-if|iops < -5 %|--between|1%", 0, "passed"),
-        ("single|slow-single|--fail-if|iops < -5 %", 4, "not judged"),
-        ("single|slow-single|--fail-if|iops < -5 %|--accept-single", 3, "failed"),
-        ("slow-single|single|--fail-if|iops < -5 %|--accept-single", 0, "passed"),
+        ("release|slower|--fail-if|p99_ms > +10%|--run-sd|1%", 3, "failed"),
+        ("release|slower|--fail-if|p99_ms > +10%", 4, "not judged"),
+        ("release|slower|--fail-if|p99_ms > +10%|--accept-single-run", 3, "failed"),
+        ("release|slower|--fail-if|p99_ms > +2.5 ms|--fail-if|iops < -60%|--run-sd|1%", 0, "passed"),
+        ("release|slower|--fail-if|p99_ms > +0.5|--fail-if|iops < -60%|--run-sd|1%", 3, "failed"),
+        ("slower|--baseline|release|--fail-if|iops < -5%|--run-sd|1%", 3, "failed"),
+        ("release|slower|--baseline|slower|--fail-if|iops < -5%|--run-sd|1%", 0, "passed"),
+        ("single|slow-single|--fail-if|iops < -5%", 4, "not judged"),
+        ("single|slow-single|--fail-if|iops < -5%|--accept-single-run", 3, "failed"),
+        ("slow-single|single|--fail-if|iops < -5%|--accept-single-run", 0, "passed"),
     ] {
         let arguments: Vec<&str> = std::iter::once("compare").chain(options.split('|')).collect();
         let outcome = bench.run(&arguments).ended_with(code);
@@ -133,8 +133,8 @@ fn what_would_decide_between_two_single_runs_is_told_with_what_was_asked() {
         served(&bench, name, service, 4);
     }
     let compare = |options: &[&str]| bench.run(&[&["compare"], options].concat());
-    let limit = ["release", "slower", "--fail-if", "iops < -5 %", "--json"];
-    let document = compare(&[&limit[..], &["--between", "1%"]].concat()).ended_with(3).json();
+    let limit = ["release", "slower", "--fail-if", "iops < -5%", "--json"];
+    let document = compare(&[&limit[..], &["--run-sd", "1%"]].concat()).ended_with(3).json();
     assert_eq!(document["against"][0]["gates"][0]["outcome"], json!("failed"));
     let document = compare(&limit).ended_with(4).json();
     let again = document["deciding"]["again"].as_array().unwrap();
@@ -144,11 +144,11 @@ fn what_would_decide_between_two_single_runs_is_told_with_what_was_asked() {
     assert_eq!(
         again[4],
         json!(
-            "prony compare release release-2 release-3 --with slower slower-2 slower-3 --fail-if 'iops < -5 %'"
+            "prony compare release release-2 release-3 --candidate slower slower-2 slower-3 --fail-if 'iops < -5%'"
         )
     );
     let with_spread = &document["deciding"]["with_spread"];
-    assert_eq!(with_spread, &json!("prony compare release slower --between '2 %' --fail-if 'iops < -5 %'"));
+    assert_eq!(with_spread, &json!("prony compare release slower --run-sd 2% --fail-if 'iops < -5%'"));
 }
 
 #[test]
@@ -157,13 +157,13 @@ fn a_side_that_is_worse_than_the_baseline_decides_the_exit_code() {
     for (name, service) in [("a1", "10ms"), ("b1", "20ms"), ("a2", "11ms"), ("b2", "22ms")] {
         served(&bench, name, service, 1);
     }
-    let sides = ["compare", "a1", "a2", "--with", "b1", "b2", "--baseline"];
+    let sides = ["compare", "a1", "a2", "--candidate", "b1", "b2", "--baseline"];
     bench.run(&[&sides[..], &["a2"]].concat()).ended_with(3);
     bench.run(&[&sides[..], &["b1"]].concat()).ended_with(0);
     bench.run(&[&sides[..], &["latest"]].concat()).ended_with(0);
-    bench.run(&["compare", "b1", "--baseline", "a1", "--between", "1%"]).ended_with(4);
+    bench.run(&["compare", "b1", "--baseline", "a1", "--run-sd", "1%"]).ended_with(4);
     served(&bench, "other", "1ms", 1);
-    bench.run(&[&sides[..], &["other"]].concat()).ended_with(2).says("it is no run of either side");
+    bench.run(&[&sides[..], &["other"]].concat()).ended_with(2).says("is not among the runs");
 }
 
 #[test]
@@ -172,14 +172,14 @@ fn a_limit_that_is_none_is_answered_by_what_there_is() {
     served(&bench, "one", "1ms", 1);
     served(&bench, "two", "1ms", 1);
     for (options, problem) in [
-        (&["--fail-if", "p98 > +10 %"][..], "there is no metric `p98`; did you mean `p98_ms`?"),
-        (&["--fail-if", "speed > +10 %"], "there is no metric `speed`; metrics are iops, "),
-        (&["--fail-if", "p99_ms > 10 %"], "has no sign: the change is limited"),
+        (&["--fail-if", "p98 > +10%"][..], "unknown metric `p98`; did you mean `p98_ms`?"),
+        (&["--fail-if", "speed > +10%"], "unknown metric `speed`; metrics are iops, "),
+        (&["--fail-if", "p99_ms > 10%"], "has no sign: this limits a change"),
         (
-            &["--fail-if", "records_per_s < -5 %"],
+            &["--fail-if", "records_per_s < -5%"],
             "--fail-if: no compared combination has the metric records_per_s. Available: iops, ",
         ),
-        (&["--accept-single"], "--fail-if"),
+        (&["--accept-single-run"], "--fail-if"),
     ] {
         let told = bench.run(&[&["compare", "one", "two"], options].concat()).ended_with(2).stderr;
         assert!(told.contains(problem), "{options:?}: {told}");

@@ -93,7 +93,7 @@ impl Drop for Labs {
 
 /// What a proof that was told says was reached.
 fn proved(told: &str, rate: &str) -> f64 {
-    let of = format!("held by /sys/fs/cgroup/blkio: {rate}: ");
+    let of = format!("enforced by /sys/fs/cgroup/blkio: {rate}: ");
     let line =
         told.lines().find_map(|line| line.split_once(&of)).unwrap_or_else(|| panic!("no {rate} in {told}"));
     line.1.split(' ').next().unwrap().parse().unwrap()
@@ -122,11 +122,11 @@ fn what_cannot_be_is_refused_with_a_remedy_and_nothing_is_made() {
     refused("a --file-system btrfs --block-size 64KiB", "btrfs with blocks of 65536 bytes");
     refused("a --sector-size 520", "--sector-size must be 512 or 4096");
     refused("a --size 100MiB", "from 320MiB to 16TiB");
-    refused("a --size 10TiB", "stay free: give smaller or fewer devices, or another directory");
+    refused("a --size 10TiB", "stay free: use fewer or smaller devices, or another directory");
     refused("a --mount-point /tmp", "/tmp is there already: give another mount point");
     assert!(bench.names(".").iter().all(|name| name == "state"), "{:?}", bench.names("."));
     let none = bench.run_with(&[("XDG_STATE_HOME", &state)], &["lab", "remove", "a"]).ended_with(2);
-    none.says("prony has made no laboratory called a: there is none");
+    none.says("no lab named a (there are none)");
     if is_root() {
         bench.run(&["lab", "create", "a/b"]).ended_with(2).says("cannot be the name of a laboratory");
     }
@@ -291,7 +291,7 @@ fn a_throttled_device_stalls_and_that_is_told() {
     assert_eq!(verified["stalls"], verified["damage"]["stalled"], "and nothing else is wrong");
     assert_eq!(verified["damage"].as_object().unwrap().len(), 1, "{verified:#}");
     let detail = verified["findings"][0]["detail"].as_str().unwrap();
-    assert!(detail.contains("was answered after"), "{detail}");
+    assert!(detail.contains("completed after"), "{detail}");
     labs.run(&["lab", "remove", &name]).ended_with(0);
     labs.is_clean();
 }
@@ -343,17 +343,17 @@ fn a_study_runs_in_a_laboratory_that_is_gone_at_its_end_and_told() {
     study(&labs, "500ms");
     let run = labs.run(&["study", "run", "lab.toml"]).ended_with(2);
     run.says(
-        "name a slow disk with --place slow=PATH_OR_URL, or have it made of loop devices with --place lab",
+        "Give a slow disk with --location slow=PATH_OR_URL, or let prony create it from loop devices with --location lab",
     );
-    let plan = labs.run(&["study", "plan", "lab.toml", "--place", "lab"]).ended_with(0).stdout;
+    let plan = labs.run(&["study", "plan", "lab.toml", "--location", "lab"]).ended_with(0).stdout;
     assert!(
         plan.contains(
-            "makes a laboratory of loop devices before the first trial and removes it after the last"
+            "creates lab volumes of loop devices before the first trial and deletes them after the last"
         ),
         "{plan}"
     );
     labs.is_clean();
-    let outcome = labs.run(&["study", "run", "lab.toml", "--place", "lab"]);
+    let outcome = labs.run(&["study", "run", "lab.toml", "--location", "lab"]);
     assert!(matches!(outcome.code, Some(0 | 5)), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("measured on lab volumes. "), "{}", outcome.stdout);
     labs.is_clean();
@@ -374,16 +374,16 @@ fn a_study_runs_in_a_laboratory_that_is_gone_at_its_end_and_told() {
     assert!(page.contains("The laboratory"), "the page has its table");
     let none = "title = \"x\"\nblocks = 1\n[target]\npaths = [\".\"]\n[workload.disk]\nduration = \"1s\"\n";
     labs.bench.write("none.toml", none);
-    labs.run(&["study", "plan", "none.toml", "--place", "lab"])
+    labs.run(&["study", "plan", "none.toml", "--location", "lab"])
         .ended_with(2)
-        .says("no place of this study says what it is in a laboratory");
+        .says("no location of this study describes a lab volume");
 }
 
 #[test]
 fn a_study_that_was_killed_in_a_laboratory_goes_on_in_a_new_one() {
     let Some(labs) = Labs::new("a kill of a study in a laboratory") else { return };
     study(&labs, "2s");
-    let arguments = ["study", "run", "lab.toml", "--place", "lab"];
+    let arguments = ["study", "run", "lab.toml", "--location", "lab"];
     let mut running = Running::start_command(&labs.bench, labs.command(&arguments));
     let is_measured = || {
         let trials = labs.bench.results().map(|results| results.join("trials/0001/trial.json"));
@@ -406,8 +406,9 @@ fn two_at_once_have_laboratories_of_their_own() {
     let Some(labs) = Labs::new("two studies in laboratories at once") else { return };
     study(&labs, "500ms");
     let results = ["one", "two"].map(|name| labs.bench.path(name).display().to_string());
-    let run =
-        |results: &str| labs.command(&["study", "run", "lab.toml", "--place", "lab", "--results", results]);
+    let run = |results: &str| {
+        labs.command(&["study", "run", "lab.toml", "--location", "lab", "--results", results])
+    };
     let name = labs.name("same");
     let [one, two] = std::thread::scope(|scope| {
         let both = [&results[0], &results[1]].map(|results| scope.spawn(|| finish(run(results))));

@@ -122,7 +122,7 @@ fn memory_that_cannot_be_enough_is_refused_before_anything_is_made() {
     for (command, _) in COMMANDS {
         for mib in [100, 300] {
             let outcome = within(&bench, &[], &format!("--as={}", mib << 20), command).ended_with(2);
-            ended_in_order(&bench, command, &outcome, &[], "raise the limit");
+            ended_in_order(&bench, command, &outcome, &[], "Raise the limit");
             assert!(bench.results().is_none(), "{command}");
         }
     }

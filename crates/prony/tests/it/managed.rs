@@ -67,7 +67,7 @@ fn a_server_is_placed_configured_and_restored_between_trials_and_gone_at_the_end
             bench.write("study.toml", &study);
             bench.run(&["study", "plan", "study.toml"]).ended_with(0)
         };
-        assert!(plan.stdout.contains("server one that is started for it"), "{}", plan.stdout);
+        assert!(plan.stdout.contains("server one"), "{}", plan.stdout);
         run(&bench, &study).ended_with(0);
         let servers = servers(&bench);
         let [first, second] = [&servers[0][0], &servers[1][0]];
@@ -97,7 +97,7 @@ fn a_server_is_limited_in_its_trial() {
     );
     let outcome = run(&bench, &study);
     if !rustix::process::geteuid().is_root() && outcome.code == Some(1) {
-        outcome.says("the server pg: ");
+        outcome.says("server pg: ");
         return;
     }
     // What one second tells is not certain.
@@ -112,7 +112,7 @@ fn a_server_is_limited_in_its_trial() {
             (it["of"].as_str().unwrap(), it["expected"].as_f64().unwrap(), it["achieved"].as_f64().unwrap())
         })
         .collect();
-    assert_eq!(proofs[0], ("processors that it runs on", 1.0, 1.0));
+    assert_eq!(proofs[0], ("CPUs that it runs on", 1.0, 1.0));
     assert!(proofs[1].0 == "processors" && proofs[1].1 == 0.5, "{proofs:?}");
     assert!(proofs[1].2 > 0.0 && proofs[1].2 <= 0.525, "{proofs:?}");
     assert!(steps(server).ends_with(&["started", "limits proved"]), "{server}");
@@ -138,7 +138,7 @@ fn file_cache(data: &Path, more: &[&str]) -> Option<(Value, String)> {
     let times = ["--warm-up", "1s", "--duration", "1s", "--details"];
     let outcome = bench.run(&[&limited[..], &times, more].concat());
     if !rustix::process::geteuid().is_root() && outcome.code == Some(1) {
-        outcome.says("the server managed: ");
+        outcome.says("server managed: ");
         return None;
     }
     assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
@@ -196,7 +196,7 @@ fn what_goes_to_a_device_is_limited_and_the_limit_is_proved() {
         data.path()
     );
     let outcome = run(&bench, &study);
-    if outcome.code == Some(1) && outcome.stderr.contains("the server pg: ") {
+    if outcome.code == Some(1) && outcome.stderr.contains("server pg: ") {
         // Above all: no root, no device below, or a path that the server's user does not get through.
         assert!(is_empty(data.path()));
         return;
@@ -250,11 +250,7 @@ fn a_run_whose_server_may_hardly_write_ends_soon_after_a_signal() {
         // From then on all that is done with the server waits within its limits.
         let what_ended = running.until_or_end(|| has_process_file(data.path()));
         if let Some(outcome) = what_ended {
-            assert!(
-                outcome.code == Some(1) && outcome.stderr.contains("the server it: "),
-                "{}",
-                outcome.stderr
-            );
+            assert!(outcome.code == Some(1) && outcome.stderr.contains("server it: "), "{}", outcome.stderr);
             eprintln!("not run: limits of a device need root and a file system on one: {}", outcome.stderr);
             return;
         }
@@ -320,12 +316,12 @@ fn an_instance_is_started_listed_asked_and_stopped() {
     let known = fs::metadata(state.join("prony/servers")).unwrap().permissions().mode();
     assert_eq!(known & 0o077, 0, "nobody else reads the password of a server");
     let listed = run(&["instance", "list"]).ended_with(0).stdout;
-    assert!(listed.starts_with("my  mariadb  ") && listed.contains("  runs\n"), "{listed}");
+    assert!(listed.starts_with("my  mariadb  ") && listed.contains("  running\n"), "{listed}");
     assert!(!listed.contains("secret"), "{listed}");
     let document = run(&["instance", "list", "--json"]).ended_with(0).json();
     assert_eq!(document["instances"][0]["standing"], "running");
     assert!(run(&["instance", "log", "my", "--lines", "3"]).ended_with(0).stdout.lines().count() == 3);
-    run(&["instance", "log", "you"]).ended_with(2).says("no server called you: there are my");
+    run(&["instance", "log", "you"]).ended_with(2).says("no server named you (servers: my)");
     run(&["instance", "start", "mariadb", "--name", "my"])
         .ended_with(2)
         .says("there is a server called my already");
@@ -334,9 +330,9 @@ fn an_instance_is_started_listed_asked_and_stopped() {
     let measured = run(&[&["historian", "--target", url], more.as_slice()].concat());
     assert!(matches!(measured.code, Some(0 | 4)), "{}", measured.stderr);
 
-    run(&["instance", "stop", "my"]).ended_with(0).says("my is gone");
+    run(&["instance", "stop", "my"]).ended_with(0).says("deleted server my");
     assert!(is_empty(data.path()) && is_empty(&state.join("prony/servers")));
-    run(&["instance", "shell", "my"]).ended_with(2).says("there is none");
+    run(&["instance", "shell", "my"]).ended_with(2).says("there are none");
 }
 
 #[test]
@@ -354,10 +350,7 @@ fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
         (Some("complete"), Some("failed"))
     );
     let reason = states[1]["reason"].as_str().unwrap();
-    assert!(
-        reason.starts_with("the server pg: postgres ended with") && reason.contains("nowhere"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("server pg: postgres ended with") && reason.contains("nowhere"), "{reason}");
     fs::remove_dir_all(bench.path("prony-results")).unwrap();
 
     let wrong = study.replace("shared_preload_libraries", "work_mem").replace("\"nowhere\"", "\"a lot\"");
@@ -369,7 +362,7 @@ fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
 
     let nowhere =
         format!("{HISTORIAN}[target.server.pg]\nengine = \"postgres\"\ndata = \"/nowhere/at/all\"\n");
-    run(&bench, &nowhere).ended_with(2).says("the server pg: there is no directory /nowhere/at/all for its data: make it first with `mkdir -p /nowhere/at/all`");
+    run(&bench, &nowhere).ended_with(2).says("server pg: directory /nowhere/at/all for its data does not exist: create it with `mkdir -p /nowhere/at/all`");
     assert_eq!(bench.results(), None, "nothing was begun");
 }
 
@@ -378,9 +371,9 @@ fn what_they_are(place: &Path) -> &'static str {
     /// `TMPFS_MAGIC` of statfs(2).
     const TMPFS: i64 = 0x0102_1994;
     if rustix::fs::statfs(place).unwrap().f_type as i64 == TMPFS {
-        "which is tmpfs, and so in memory"
+        "which is in memory (tmpfs)"
     } else {
-        "data and log of the server managed were asked to be apart, and are on one device"
+        "data and log of the server managed were meant to be separate, but are on the same device"
     }
 }
 
@@ -403,7 +396,7 @@ fn a_plan_shows_what_would_be_started_and_where_that_is_not_what_it_seems() {
         &format!("log in {apart} "),
         "without limits",
         "settings asked for: work_mem = 3MB",
-        "settings that follow from what it may use: shared_buffers = ",
+        "settings derived from its limits: shared_buffers = ",
         what_they_are(data.path()),
     ] {
         assert!(plan.stdout.contains(part), "{part}: {}", plan.stdout);
@@ -420,17 +413,17 @@ fn a_command_starts_a_server_of_its_own() {
     let outcome = bench.run_with(&[("PRONY_TARGET", "sqlite:every-day.db")], &arguments);
     assert!(matches!(outcome.code, Some(0 | 4)), "{}", outcome.stderr);
     let outcome = outcome.says(what_they_are(data.path()));
-    for part in ["Servers that were started", "work_mem (asked for)"] {
+    for part in ["Managed servers", "work_mem (asked for)"] {
         assert!(outcome.stdout.contains(part), "{part}: {}", outcome.stdout);
     }
     // What is in memory has no device.
-    let devices = "What went to the devices of started servers";
-    let is_on_device = what_they_are(data.path()).contains("on one device");
+    let devices = "I/O on the devices of managed servers";
+    let is_on_device = what_they_are(data.path()).contains("on the same device");
     assert_eq!(outcome.stdout.contains(devices), is_on_device, "{}", outcome.stdout);
     let page = fs::read_to_string(bench.results().unwrap().join("report.html")).unwrap();
-    assert!(page.contains("Servers that were started"), "on the page");
+    assert!(page.contains("Managed servers"), "on the page");
     let doubt = "are on one device";
-    assert_eq!(page.contains(doubt), what_they_are(data.path()).contains(doubt), "on the page");
+    assert_eq!(page.contains(doubt), is_on_device, "on the page");
     let servers = servers(&bench);
     assert_eq!(setting(&servers[0][0], "asked", "work_mem"), Some("3MB"));
     let steps = steps(&servers[1][0]);
@@ -480,39 +473,42 @@ fn orders_load_what_they_drive_on_servers_that_are_started() {
 fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
     let bench = Workbench::new();
     for (arguments, told) in [
+        (&["historian"][..], "Give a database address with --target, or start a server with --managed"),
+        (&["orders", "run", "--clients", "2"], "or start a server with --managed postgres"),
+        (&["historian", "--memory", "2GiB"], "--memory needs a managed server. Add --managed"),
         (
-            &["historian"][..],
-            "give the address of a database with --target, or have a server started with --managed",
+            &["historian", "--target", "sqlite:x", "--cpus", "1", "--cold"],
+            "--cpus, --cold need a managed server",
         ),
-        (&["orders", "run", "--clients", "2"], "or have a server started with --managed postgres"),
-        (&["historian", "--memory", "2GiB"], "--memory is of a server that is started: give --managed"),
-        (&["historian", "--target", "sqlite:x", "--cpus", "1", "--cold"], "--cpus, --cold are of a server"),
         (
             &["historian", "--target", "sqlite:x", "--managed", "postgres"],
-            "are both given: leave out --managed",
+            "--target and --managed exclude each other",
         ),
-        (&["historian", "--managed", "postgres", "--keep"], "--keep has no meaning with --managed"),
-        (&["historian", "--managed", "postgres", "--reuse"], "--reuse has no meaning with --managed"),
-        (&["historian", "--managed", "postgres", "--replace"], "--replace has no meaning with --managed"),
+        (&["historian", "--managed", "postgres", "--keep"], "--keep has no effect with --managed"),
+        (&["historian", "--managed", "postgres", "--reuse"], "--reuse has no effect with --managed"),
+        (&["historian", "--managed", "postgres", "--replace"], "--replace has no effect with --managed"),
         (
             &["historian", "--managed", "postgres", "--instances", "2"],
-            "--instances has no meaning for a historian",
+            "--instances does not apply to a historian",
         ),
         (&["historian", "--managed", "oracle"], "possible values: postgres, mariadb, mysql"),
-        (&["historian", "--managed", "mariadb", "--tablespace", "a=/tmp"], "--tablespace: are PostgreSQL's"),
-        (&["historian", "--managed", "postgres", "--memory", "1MiB"], "--memory: is too little for a server"),
+        (
+            &["historian", "--managed", "mariadb", "--tablespace", "a=/tmp"],
+            "--tablespace: supported only for PostgreSQL",
+        ),
+        (&["historian", "--managed", "postgres", "--memory", "1MiB"], "--memory: too little for a server"),
         (
             &["historian", "--managed", "postgres", "--memory", "512"],
-            "a number without a unit is bytes, so write 512MiB",
+            "A number without a unit is in bytes, so write, for example, 512MiB",
         ),
         (
             &["historian", "--managed", "postgres", "--read-rate", "10"],
-            "--read-rate: is less than a block of 4KiB a second",
+            "--read-rate: less than a block of 4KiB per second",
         ),
-        (&["historian", "--managed", "postgres", "--setting", "work_mem"], "has no name and value"),
+        (&["historian", "--managed", "postgres", "--setting", "work_mem"], "use NAME=VALUE"),
         (
             &["orders", "run", "--managed", "postgres", "--instances", "2", "--database", "a,b"],
-            "--database a,b names 2 databases, and --instances 2 has one on each server",
+            "--database a,b names 2 databases, but --instances 2 has one on each server",
         ),
     ] {
         bench.run(arguments).ended_with(2).says(told);
@@ -529,11 +525,11 @@ fn what_a_machine_does_not_have_is_refused_by_a_plan_too() {
     let beyond = [
         (
             &["--data", "/nowhere/x"][..],
-            "there is no directory /nowhere/x for its data: make it first with `mkdir -p",
+            "directory /nowhere/x for its data does not exist: create it with `mkdir -p",
         ),
-        (&["--cpu-set", "60000-60001"], "--cpu-set 60000-60001 is beyond this machine, whose "),
-        (&["--memory", "500TiB"], "--memory 500TiB would limit nothing: this machine has "),
-        (&["--cpus", "4000"], "--cpus 4000 would limit nothing: it has "),
+        (&["--cpu-set", "60000-60001"], "--cpu-set 60000-60001 exceeds the "),
+        (&["--memory", "500TiB"], "--memory 500TiB limits nothing: this machine has "),
+        (&["--cpus", "4000"], "--cpus 4000 limits nothing: the server has "),
     ];
     for (options, told) in beyond {
         for plan in [&["plan"][..], &[]] {
@@ -558,7 +554,7 @@ fn a_check_has_a_server_too_which_is_gone_however_it_ends() {
         "Check: 12 trials on .,",
         "historian on PostgreSQL",
         "orders on PostgreSQL",
-        "8 clients a target",
+        "8 clients per target",
         "starts PostgreSQL managed: data in ",
         at,
         log_at,
@@ -612,9 +608,10 @@ fn answers_for_both(page: &str) {
 #[test]
 fn options_of_a_server_that_a_check_does_not_start_are_refused() {
     let bench = Workbench::new();
-    bench.run(&["check", ".", "--memory", "1GiB"]).ended_with(2).says(
-        "--memory is of a server that is started: give --managed postgres, mariadb or mysql too, or leave it out",
-    );
+    bench
+        .run(&["check", ".", "--memory", "1GiB"])
+        .ended_with(2)
+        .says("--memory needs a managed server. Add --managed postgres, mariadb or mysql, or remove it");
     bench
         .run(&["check", ".", "--managed", "postgres", "--cpus", "0.01"])
         .ended_with(2)

@@ -39,9 +39,9 @@ fn quoted(argument: &str) -> String {
 
 /// Free space is the machine's own.
 fn without_free_space(line: &str) -> String {
-    let Some((head, rest)) = line.split_once(" do not fit: ") else { return line.to_owned() };
+    let Some((head, rest)) = line.split_once(" needed, but ") else { return line.to_owned() };
     let (_, tail) = rest.split_once(" (the larger").expect("why space stays free");
-    format!("{head} do not fit: <free> are free, of which <kept> (the larger{tail}")
+    format!("{head} needed, but <free> free, and <kept> must stay free (the larger{tail}")
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_variable_that_nothing_heeds_is_told_and_keeps_nobody() {
     let outcome = bench.run_with(&[("PRONY_BLOCKSIZE", "4KiB")], &["study", "list"]).ended_with(0);
     assert_eq!(
         outcome.stderr,
-        "PRONY_BLOCKSIZE is set and has no effect, since no option has this name; did you mean PRONY_BLOCK_SIZE?\n"
+        "PRONY_BLOCKSIZE has no effect: no option has this name. Did you mean PRONY_BLOCK_SIZE?\n"
     );
 }
 
@@ -238,7 +238,7 @@ fn a_results_directory_that_cannot_be_made_is_refused_before_the_load() {
     bench.write("taken", "");
     for engine in ["null", "auto"] {
         let arguments = ["disk", ".", "--file-size", "1MiB", "--results", "taken", "--engine", engine];
-        bench.run(&arguments).ended_with(1).says("name another one with --results");
+        bench.run(&arguments).ended_with(1).says("choose another with --results");
     }
     assert_eq!(bench.names("."), ["taken"]);
 }
@@ -253,7 +253,7 @@ fn results_in_a_directory_of_the_kernels_are_refused_with_what_it_is() {
     );
     let refused = bench.run(&["study", "run", "s.toml", "--results", "/proc"]).ended_with(1);
     let refused =
-        refused.says("it may be a directory of the kernel's, such as /proc; store the results elsewhere");
+        refused.says("the directory may belong to the kernel, such as /proc: store the results elsewhere");
     assert!(!refused.stderr.contains("something removed it"), "{}", refused.stderr);
 }
 
@@ -268,7 +268,7 @@ fn a_server_to_be_started_that_stands_in_the_target_is_shown_its_table() {
         .says("[target.server.pg] with engine = \"postgres\"");
     bench.write("s.toml", "[target]\nfoo = 1\n[workload.historian]\nrate = 9\n");
     let refused = bench.run(&["study", "plan", "s.toml"]).ended_with(2);
-    refused.says("target.foo: there is no such key; keys here are paths, database, server, cluster\n");
+    refused.says("target.foo: unknown key. Keys here: paths, database, server, cluster\n");
 }
 
 #[test]
@@ -302,8 +302,8 @@ fn files_larger_than_any_disk_are_refused() {
         bench
             .run(&["plan", "disk", ".", "--files", "4096", "--file-size", size])
             .ended_with(2)
-            .says("do not fit");
-        bench.run(&["plan", "disk", ".", "--file-size", size]).ended_with(2).says("do not fit");
+            .says("not enough space");
+        bench.run(&["plan", "disk", ".", "--file-size", size]).ended_with(2).says("not enough space");
     }
 }
 

@@ -52,7 +52,10 @@ fn a_run_is_found_by_its_name_wherever_a_directory_is_an_argument() {
     assert!(page.contains("before (disk=nvme, rack=3)"));
     // Somewhere else.
     fs::rename(bench.path("prony-results"), bench.path("elsewhere")).unwrap();
-    bench.run(&["report", "before"]).ended_with(2).says("no run in prony-results is called so");
+    bench
+        .run(&["report", "before"])
+        .ended_with(2)
+        .says("no directory or run of this name (searched prony-results)");
     let elsewhere = bench.run(&["report", "before", "--results", "elsewhere"]).ended_with(0).stdout;
     assert_eq!(elsewhere, by_path);
 }
@@ -64,13 +67,13 @@ fn a_path_wins_over_a_name_and_a_name_of_two_runs_names_both() {
     measured(&bench, &["--name", "twice", "--outstanding", "2"]);
     let told = bench.run(&["report", "twice"]).ended_with(2).stderr;
     let names = bench.names("prony-results");
-    assert!(told.contains("2 runs are called so: give the path of one"), "{told}");
+    assert!(told.contains("2 runs have this name. Give the path of one"), "{told}");
     assert!(names.iter().all(|name| told.contains(&format!("prony-results/{name}"))), "{told}\n{names:?}");
     fs::rename(bench.path("prony-results").join(&names[0]), bench.path("twice")).unwrap();
     let by_path = bench.run(&["report", "twice", "--json"]).ended_with(0).json();
     assert_eq!(by_path["results"]["directory"], json!(bench.path("twice")));
     let none = bench.run(&["report", "latest", "--results", "none"]).ended_with(2).stderr;
-    assert!(none.contains("there is no run in none yet"), "{none}");
+    assert!(none.contains("none has no runs yet"), "{none}");
     // What cannot be read was said to hold no run yet.
     bench.write("file", "");
     let told = bench.run(&["report", "latest", "--results", "file"]).ended_with(2).stderr;
@@ -104,7 +107,7 @@ fn runs_are_listed_with_what_came_of_them_and_damaged_ones_too() {
     bench.run(&["report", "latest"]).ended_with(2).says("cannot be read");
 
     let filtered =
-        bench.run(&["list", "--tag", "disk=nvme"]).ended_with(0).says("1 of the results directories cannot");
+        bench.run(&["list", "--tag", "disk=nvme"]).ended_with(0).says("1 results directory is unreadable");
     assert!(filtered.stdout.contains("before") && !filtered.stdout.contains("-cut"), "{}", filtered.stdout);
     let none = bench
         .run(&["list", "--tag", "disk=sata"])
@@ -121,13 +124,13 @@ fn what_can_be_no_name_or_tag_is_refused_before_anything_is_made() {
     for (options, problem) in [
         (&["--name", "../x"][..], "`../x` cannot be a name"),
         (&["--name", "latest"], "it stands for the run that was begun last"),
-        (&["--tag", "nvme"], "`nvme` is no tag: it has no ="),
+        (&["--tag", "nvme"], "invalid tag `nvme`: it has no ="),
         (&["--tag", "a=1", "--tag", "a=2"], "the tag a has two values"),
     ] {
         let told = refused(options);
         assert!(told.contains(problem), "{options:?}: {told}");
     }
-    bench.run(&["sqlio", "--no-results", "--name", "x"]).ended_with(2).says("no meaning with --no-results");
+    bench.run(&["sqlio", "--no-results", "--name", "x"]).ended_with(2).says("no effect with --no-results");
     bench.run(&["sqlio", "--name", "a b"]).ended_with(2).says("it has a space");
     assert_eq!(bench.results(), None);
 }

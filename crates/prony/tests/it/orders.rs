@@ -24,7 +24,10 @@ fn a_store_is_written_and_told_a_line_a_file() {
     insta::assert_snapshot!(outcome.stdout);
     let told: Vec<&str> = outcome.stderr.lines().collect();
     assert_eq!(told[0], "order store of 10MB, seed 42: about 172,000 rows");
-    assert!(told[1].starts_with("writes about ") && told[1].ends_with(" into store, which stay"), "{told:?}");
+    assert!(
+        told[1].starts_with("Writes: about ") && told[1].ends_with(" of files to store (kept)"),
+        "{told:?}"
+    );
     assert!(told[2].starts_with("took ") && told.len() == 3, "{told:?}");
     let customers = fs::read_to_string(bench.path("store/customers.csv")).unwrap();
     assert_eq!(customers.lines().count(), 20_001);
@@ -102,7 +105,10 @@ fn a_file_system_without_the_space_is_refused_before_anything_is_written() {
         \"$prony\" orders generate --csv small/store || code=$?; ls -A small; exit ${code:-0}";
     let outcome = finish(shell(&bench, way, script)).ended_with(2);
     assert_eq!(outcome.stdout, "", "nothing is left");
-    outcome.says("small/store: files of ").says("do not fit: 32 MiB are free").says("use a smaller --size");
+    outcome
+        .says("not enough space in small/store: ")
+        .says(" needed, but 32 MiB free")
+        .says("Use a smaller --size");
 }
 
 #[test]
@@ -115,11 +121,11 @@ fn a_store_is_loaded_verified_and_replaced_only_when_asked() {
     load(&[]).ended_with(2).says("--replace");
     let told = load(&["--replace", "--seed", "43"]).ended_with(0).stderr;
     assert!(
-        told.starts_with("order store of 1MB, seed 43: about ") && told.contains(" into o.db, which stays")
+        told.starts_with("order store of 1MB, seed 43: about ") && told.contains("Writes: to o.db (kept)")
     );
     let verified = bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(0);
     insta::assert_snapshot!(verified.stdout);
-    assert_eq!(verified.stderr, "order store of 1MB, seed 43: all counts and sums are as they were loaded\n");
+    assert_eq!(verified.stderr, "order store of 1MB, seed 43: all counts and sums match the loaded data\n");
     assert_eq!(bench.names("."), ["o.db"]);
 }
 
@@ -134,7 +140,7 @@ fn what_holds_a_store_is_no_historians_and_said_to_be_one() {
     for more in [&[][..], &["--reuse"]] {
         let refused = bench.run(&[&historian, more].concat()).ended_with(2);
         let refused = refused
-            .says("o.db holds an order store of 1MB, and nothing else is put into it: give another place");
+            .says("o.db contains order data of size 1MB and cannot hold anything else. Use another database");
         assert!(!refused.stderr.contains("--reuse"), "{}", refused.stderr);
     }
     assert!(fs::read(bench.path("o.db")).unwrap() == before, "it is as it was");
@@ -151,7 +157,7 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     let same = bench.run(&verify).ended_with(0);
     assert_eq!(
         same.stderr,
-        "order store of 1MB, seed 42: a run was made on it since the load, and all counts and sums are as they were loaded\n"
+        "order store of 1MB, seed 42: all counts and sums match the loaded data (a run has used it since the load)\n"
     );
     change(
         "UPDATE inventory SET sales = sales + 5 WHERE prod_id = 1; INSERT INTO reorder VALUES (1, 0, 2, 0, 3, 0)",
@@ -159,8 +165,8 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     let used = bench.run(&verify).ended_with(1);
     assert_eq!(
         used.stderr,
-        "error: sqlite:o.db: a run was made on this store of 1MB since the load, and 2 of 18 counts differ now. That is usual: a run \
-         adds rows. The next run removes them, and refuses the store if a loaded row is missing then\n"
+        "error: sqlite:o.db: a run has used this store of 1MB since the load, and 2 of 18 counts differ. That is normal: a run \
+         adds rows. The next run deletes them, and rejects the store if a loaded row is missing\n"
     );
     let line = |what| used.stdout.lines().find(|line| line.starts_with(what)).unwrap().to_owned();
     assert!(line("items sold").ends_with("  loaded: 11,662"), "{}", used.stdout);
@@ -181,7 +187,7 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
 fn what_is_no_store_is_refused_and_left_alone() {
     let bench = Workbench::new();
     let verify = ["orders", "verify", "--target", "sqlite:o.db"];
-    bench.run(&verify).ended_with(2).says("make one with prony orders load");
+    bench.run(&verify).ended_with(2).says("Create one with prony orders load");
     assert!(bench.names(".").is_empty());
     let content = bench.foreign("o.db", 1);
     bench.run(&verify).ended_with(2);

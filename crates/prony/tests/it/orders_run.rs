@@ -48,7 +48,7 @@ fn a_store_is_driven_and_every_order_found() {
     let bench = loaded();
     let outcome = run(&bench, &["--json"]).ended_with(0);
     assert_eq!(outcome.json()["state"], "complete");
-    outcome.says("writes orders into the stores, which the next run removes");
+    outcome.says("Writes: orders to the stores (the next run deletes them)");
     let trial = trial(&bench);
     let target = &trial["outcome"]["targets"][0];
     let acknowledged = number(&target["purchases_from_start"]) - number(&target["rollbacks_from_start"]);
@@ -58,7 +58,7 @@ fn a_store_is_driven_and_every_order_found() {
     assert_eq!(target["quantity_found"], target["sales_risen"]);
     assert_eq!(trial["parameters"]["run_time"], "2s");
     let used = bench.run(&["orders", "verify", "--target", "sqlite:o.db"]).ended_with(1);
-    used.says("a run was made on this store");
+    used.says("a run has used this store");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn dvd_stores_lines_are_all_that_is_printed() {
 #[test]
 fn a_store_that_cannot_be_driven_is_refused_and_left_alone() {
     let bench = loaded();
-    run(&bench, &["--size", "10MB"]).ended_with(2).says("is a store of 1MB").says("10MB was asked for");
+    run(&bench, &["--size", "10MB"]).ended_with(2).says("is a store of 1MB").says("not 10MB");
     bench.run(&arguments("sqlite:o.db,sqlite:o.db", &[])).ended_with(2).says("o.db is given twice");
     bench.run(&arguments("sqlite:nothing.db", &[])).ended_with(2).says("prony orders load");
     bench.run(&arguments("sqlite:o.db", &["--procedures", "on"])).ended_with(2).says("SQLite has none");
@@ -157,7 +157,7 @@ fn what_a_killed_run_added_is_removed_by_the_next() {
     bench
         .run(&["orders", "verify", "--target", "sqlite:o.db"])
         .ended_with(1)
-        .says("a run was made on this store");
+        .says("a run has used this store");
     std::fs::remove_dir_all(bench.path("prony-results")).unwrap();
     run(&bench, &[]).ended_with(0);
     let restored = &trial(&bench)["setup"]["targets"][0]["restored"];

@@ -115,7 +115,7 @@ fn hostile_arguments_are_only_read_in_what_a_failing_run_says() {
         &[EVIL],
         &["study", "run", EVIL],
         &["study", "run", "wrong.toml"],
-        &["study", "run", "wrong.toml", "--place", &format!("{EVIL}=x"), "--set", &format!("{EVIL}=1")],
+        &["study", "run", "wrong.toml", "--location", &format!("{EVIL}=x"), "--set", &format!("{EVIL}=1")],
         &["sqlio", &format!("nowhere/{EVIL}")],
         &["sqlio", "-Fparam.txt"],
         &["sqlio", &format!("-{EVIL}")],
@@ -135,7 +135,7 @@ fn hostile_arguments_are_only_read_in_what_a_failing_run_says() {
     }
     // What may be an address is not quoted at all: a password may be in it.
     let refused = bench.run(&["historian", "--target", EVIL]).ended_with(2).stderr;
-    assert!(refused.contains("no kind of address") && !refused.contains("forged"), "{refused}");
+    assert!(refused.contains("unknown kind of address") && !refused.contains("forged"), "{refused}");
 }
 
 /// A server that refuses everybody, in its own words.
@@ -208,7 +208,7 @@ fn passwords_are_told_nowhere() {
         &["study", "run", "syntax.toml"],
         &["study", "run", URL],
         &["study", "run", "name.toml", "--set", &format!("title={URL}")],
-        &["study", "run", "name.toml", "--place", &format!("{URL}={URL}")],
+        &["study", "run", "name.toml", "--location", &format!("{URL}={URL}")],
         &["disk", URL],
         &["disk", ".", "--profile", URL],
         &["disk", ".", "--block-size", URL],

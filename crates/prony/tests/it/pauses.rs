@@ -66,7 +66,7 @@ fn a_stop_during_a_closed_loop_on_a_disk_is_the_clients() {
 #[test]
 fn a_stop_during_a_run_of_orders_is_the_clients() {
     let short = ["orders", "run", "--target", "sqlite:o.db", "--warmup-time", "0s", "--run-time", "4s"];
-    for pacing in [&["--think-time", "10ms"][..], &["--rate", "600"]] {
+    for pacing in [&["--think-time", "10ms"][..], &["--rate", "600/min"]] {
         let bench = Workbench::new();
         bench.run(&["orders", "load", "--size", "1MB", "--target", "sqlite:o.db"]).ended_with(0);
         let outcome = stopped_meanwhile(&bench, &[&short[..], pacing].concat());

@@ -80,8 +80,8 @@ fn thresholds_and_limits_of_any_percentile_are_judged() {
         served(&bench, name, service, 4);
     }
     let compare = |options: &[&str]| bench.run(&[&["compare", "release", "slower"], options].concat());
-    compare(&["--fail-if", "p97.5_ms > +10 %", "--between", "1%"]).ended_with(3);
-    compare(&["--fail-if", "p97.5_ms > +2.5 ms", "--between", "1%"]).ended_with(0);
+    compare(&["--fail-if", "p97.5_ms > +10%", "--run-sd", "1%"]).ended_with(3);
+    compare(&["--fail-if", "p97.5_ms > +2.5 ms", "--run-sd", "1%"]).ended_with(0);
     let told = compare(&["--percentiles", "97.5", "--details"]).ended_with(0).stdout;
     assert!(told.contains("p97.5_ms") && told.contains("p95_ms"), "{told}");
 }
@@ -103,7 +103,10 @@ fn a_study_names_its_percentiles() {
     let page = fs::read_to_string(bench.results().unwrap().join("report.html")).unwrap();
     assert!(page.contains("p97.5"), "the page shows them too");
     bench.write("study.toml", study("[50, 100]"));
-    bench.run(&["study", "run", "study.toml"]).ended_with(2).says("lies not between 0 and 100");
+    bench.run(&["study", "run", "study.toml"]).ended_with(2).says("is not between 0 and 100");
     bench.write("study.toml", study("\"50;99\""));
-    bench.run(&["study", "run", "study.toml"]).ended_with(2).says("numbers between 0 and 100 with commas");
+    bench
+        .run(&["study", "run", "study.toml"])
+        .ended_with(2)
+        .says("numbers between 0 and 100, separated by commas");
 }

@@ -7,7 +7,7 @@ use crate::workbench::Workbench;
 /// The text and the document of a profile, measured in moments.
 fn measured(profile: &str, options: &[&str]) -> (String, Value) {
     let bench = Workbench::new();
-    let short = ["--engine", "simulated", "--duration", "100ms", "--warm-up", "0s", "--pause", "0s"];
+    let short = ["--engine", "simulated", "--duration", "100ms", "--warm-up", "0s", "--cooldown", "0s"];
     let outcome =
         bench.run(&[&["disk", "x", "--profile", profile], &short[..], options].concat()).ended_with(0);
     (outcome.stdout, bench.report_json(&bench.results().unwrap()))
@@ -24,7 +24,7 @@ fn profiles_measure_every_trial_of_their_plan() {
         assert_eq!(states.filter(|state| *state == "complete").count(), trials, "{profile}");
         let measured = document["configurations"].as_array().unwrap().len();
         assert_eq!(measured, configurations, "{profile}: repeats are taken together");
-        let published = text.contains("beside published figures");
+        let published = text.contains("compared with published figures");
         assert!(published || !matches!(profile, "cdm3" | "sqlserver"), "{profile}:\n{text}");
     }
 }
@@ -39,7 +39,7 @@ fn a_sweep_goes_no_deeper_than_the_tolerance_and_says_where() {
         let depth = trial["levels"]["outstanding"].as_str().unwrap().parse::<u32>().unwrap();
         let (state, reason) = (trial["state"].as_str().unwrap(), trial["reason"].as_str().unwrap_or(""));
         assert_eq!(state, if depth <= 32 { "complete" } else { "skipped" }, "{depth} outstanding");
-        assert_eq!(reason.contains("at 32 outstanding, past the tolerance of 2ms"), depth > 32, "{reason}");
+        assert_eq!(reason.contains("at 32 outstanding, above the tolerance of 2ms"), depth > 32, "{reason}");
     }
     assert_eq!(document["sweeps"].as_array().unwrap().len(), 4);
     assert!(text.contains("32"), "{text}");

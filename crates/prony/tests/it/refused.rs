@@ -28,21 +28,18 @@ fn a_database_without_a_store(url: &str, name: &str) {
     let load = format!("orders load --size 1MB --replace --target {url} {place}");
     let run = format!("orders run --target {url} {place}");
     alone(
-        bench
-            .run(&words(&run))
-            .ended_with(2)
-            .says("there is no order store; make one with prony orders load"),
+        bench.run(&words(&run)).ended_with(2).says("has no order store: create one with prony orders load"),
     );
     bench.run(&words(&historian));
-    alone(bench.run(&words(&run)).ended_with(2).says("holds no whole order store"));
+    alone(bench.run(&words(&run)).ended_with(2).says("has no complete order store"));
     bench.run(&words(&load)).ended_with(0);
     let larger = format!("{run} --size 10MB");
-    alone(bench.run(&words(&larger)).ended_with(2).says("is a store of 1MB, and 10MB was asked for"));
+    alone(bench.run(&words(&larger)).ended_with(2).says("is a store of 1MB, not 10MB"));
     let seeded = format!("{run} --store-seed 77");
-    alone(bench.run(&words(&seeded)).ended_with(2).says("77 was asked for"));
+    alone(bench.run(&words(&seeded)).ended_with(2).says("not 77"));
     assert_eq!(bench.results(), None);
     let verify = format!("orders verify --target {url} {place}");
-    bench.run(&words(&verify)).ended_with(0).says("all counts and sums are as they were loaded");
+    bench.run(&words(&verify)).ended_with(0).says("all counts and sums match the loaded data");
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn a_study_whose_target_is_another_s_by_now_is_not_taken_up_again() {
     resumed(&bench, &results, 2).says("is there from an earlier run of prony");
     let changed = fs::read_to_string(results.join("study.toml")).unwrap().replace("taken_since", "elsewhere");
     fs::write(results.join("study.toml"), changed).unwrap();
-    resumed(&bench, &results, 2).says("its study.toml names another target");
+    resumed(&bench, &results, 2).says("study.toml gives another target");
 }
 
 #[test]
@@ -112,7 +109,7 @@ fn a_study_whose_directory_is_missing_is_not_taken_up_again() {
     fs::create_dir(bench.path("data")).unwrap();
     let results = half_measured(&bench, "\"sqlite:data/h.db\"");
     fs::remove_dir(bench.path("data")).unwrap();
-    resumed(&bench, &results, 2).says("there is no directory");
+    resumed(&bench, &results, 2).says("does not exist");
     fs::create_dir(bench.path("data")).unwrap();
     bench.foreign("data/h.db", 1);
     resumed(&bench, &results, 2).says("was not made by prony and is left as it is");

@@ -5,14 +5,14 @@ use serde_json::Value;
 use crate::workbench::{Workbench, finish, json_file};
 
 const ASKED: [&str; 9] =
-    ["register", "--target", "sqlite:registers.db", "--keys", "10", "--warm-up", "200ms", "--duration", "2s"];
+    ["failover", "--target", "sqlite:registers.db", "--keys", "10", "--warm-up", "200ms", "--duration", "2s"];
 
 #[test]
 fn a_database_that_nobody_disturbs_is_never_away_and_loses_nothing() {
     let bench = Workbench::new();
     let ran = bench.run(&[&ASKED[..], &["--rate", "60", "--clients", "3", "--json"]].concat()).ended_with(0);
     let report = ran.json();
-    ran.says("a table of 10 registers to registers.db, which is removed at the end");
+    ran.says("a table of 10 registers to registers.db (deleted at the end)");
     let trial = &report["trials"][0];
     let register = &trial["register"];
     assert_eq!(register["anomalies"], serde_json::json!({}), "{register:#}");
@@ -76,9 +76,9 @@ fn mistakes_are_told_before_anything_runs() {
         told.contains("--rate: cannot be 1000000 for 2s200ms") && told.contains("a shorter time"),
         "{told}"
     );
-    let told = bench.run(&["register"]).ended_with(2).stderr;
+    let told = bench.run(&["failover"]).ended_with(2).stderr;
     assert!(told.contains("--target"), "{told}");
     let plan = bench.run(&[&["plan"], &ASKED[..]].concat()).ended_with(0).stdout;
-    assert!(plan.contains("10 registers, 10 clients, 1000 operations/s due"), "{plan}");
+    assert!(plan.contains("10 registers, 10 clients, 1000 operations/s"), "{plan}");
     assert_eq!(bench.names("."), [""; 0], "nothing ran");
 }

@@ -44,7 +44,7 @@ fn a_replay_draws_nothing_and_takes_no_seed() {
     bench.write("busy.csv", csvlog());
     let asked = ["script", "--replay", "busy.csv", "--target", "sqlite:theirs.db", "--seed", "7"];
     let told = bench.run(&asked).ended_with(2).stderr;
-    assert!(told.contains("--seed: has no effect"), "{told}");
+    assert!(told.contains("--seed: no effect"), "{told}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_log_is_replayed_and_each_of_its_entries_is_accounted_for() {
         "{plan}"
     );
     let ran = bench.run(&[&asked[..], &["--json"]].concat()).ended_with(0);
-    let ran = ran.says("what the statements of the log change, in theirs.db, which is used as it is");
+    let ran = ran.says("changes by the statements of the log, to theirs.db");
     let report = ran.json();
     let replay = &report["trials"][0]["script"]["replay"];
     let (log, became) = (&replay["log"], &replay["statements"]);
@@ -79,10 +79,10 @@ fn a_log_is_replayed_and_each_of_its_entries_is_accounted_for() {
     assert_eq!(trial["setup"]["replay"]["statements"], 21);
     let text = bench.run(&["report", "latest"]).ended_with(0).stdout;
     for part in [
-        "What became of the log",
+        "Use of the log",
         "UPDATE t SET n = n + ? WHERE id = ?",
-        "left out: COPY, whose data are not in the log",
-        "left out: cut short by the end of the file",
+        "COPY, because its data are not in the log",
+        "cut short by the end of the file",
         "failed with SQLite 1555",
     ] {
         assert!(text.contains(part), "{part} in {text}");
@@ -102,7 +102,7 @@ fn what_is_no_log_and_what_a_replay_has_no_use_for_is_refused_before_anything_ru
         (&["--replay", "none.log"][..], "the log none.log cannot be opened: "),
         (
             &["--replay", "no.log"],
-            "the log no.log is no log of a known format, its first line is `SELECT 1;`",
+            "the log no.log is not a log of a known format; its first line is `SELECT 1;`",
         ),
         (&["--replay", "empty.log"], "the log empty.log is empty"),
         (&["--replay", "busy.csv", "--format", "mariadb-general"], "its content is that of postgres-csv"),
@@ -111,17 +111,17 @@ fn what_is_no_log_and_what_a_replay_has_no_use_for_is_refused_before_anything_ru
             &["--replay", "busy.csv", "--only-database", "other"],
             "give a database that its statements are of: shop",
         ),
-        (&["--replay", "busy.csv", "--duration", "1h"], "--duration 1h cannot be had with the log busy.csv"),
+        (&["--replay", "busy.csv", "--duration", "1h"], "--duration 1h does not work with the log busy.csv"),
         (
             &["--replay", "busy.csv", "--protocol", "extended"],
-            "only PostgreSQL takes its values beside a statement",
+            "only PostgreSQL accepts separate parameters from a log",
         ),
         (&["--replay", "busy.csv", "--clients", "4"], "--clients: has no effect with a replay"),
         (&["--replay", "busy.csv", "a.sql"], "FILE[@WEIGHT]: has no effect with a replay"),
         (&["a.sql", "--speed", "2"], "--speed: is for a log that is replayed: give --replay"),
         (
             &["--replay", "busy.csv", "--format", "csv"],
-            "give postgres-csv, mariadb-general or sqlserver-events",
+            "use postgres-csv, mariadb-general or sqlserver-events",
         ),
         (&["--replay", "busy.csv", "--on-error", "ignore"], "give count or stop"),
     ] {

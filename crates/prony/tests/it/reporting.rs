@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::mounts::{private_mounts, shell};
 use crate::workbench::{Workbench, finish, json_file};
 
-const SMALL: [&str; 6] = ["reporting", "--events", "20000", "--days", "30", "--json"];
+const SMALL: [&str; 6] = ["analytics", "--events", "20000", "--days", "30", "--json"];
 
 fn verdicts(report: &Value) -> String {
     let all = report["verdicts"].as_array().unwrap().iter();
@@ -20,7 +20,7 @@ fn a_report_is_asked_for_alone_and_while_events_arrive_and_nothing_is_left() {
         .run(&[&SMALL[..], &["--target", "sqlite:reports.db", "--warm-up", "100ms"]].concat())
         .ended_with(0);
     let report = ran.json();
-    ran.says("20,000 messages into");
+    ran.says("20,000 messages to");
     let trials = report["trials"].as_array().unwrap();
     let arrivals: Vec<&str> =
         trials.iter().map(|trial| trial["levels"]["arrivals"].as_str().unwrap()).collect();
@@ -47,14 +47,14 @@ fn a_plan_says_what_takes_time_besides_to_programs_too() {
     let bench = Workbench::new();
     let plan = |more: &[&str]| {
         let asked =
-            ["plan", "reporting", "--events", "20000", "--days", "30", "--target", "sqlite:reports.db"];
+            ["plan", "analytics", "--events", "20000", "--days", "30", "--target", "sqlite:reports.db"];
         bench.run(&[&asked[..], more].concat()).ended_with(0)
     };
     let json = plan(&["--json"]).json();
     let besides = "to load 20000 messages where they are not there yet";
     assert_eq!(json["besides"], serde_json::json!([besides]), "once, of two trials");
     assert!(json["servers_s"].as_f64().unwrap().is_sign_positive(), "{}", json["servers_s"]);
-    assert!(plan(&[]).stdout.contains(&format!("to prepare, drain and count ({besides})")));
+    assert!(plan(&[]).stdout.contains(&format!("to prepare, drain and count, {besides})")));
 }
 
 #[test]
@@ -68,15 +68,15 @@ fn messages_that_were_kept_are_taken_up_again_if_they_are_the_same() {
     let again = run(&["--reuse", "--keep"]).ended_with(0);
     assert!(!again.stderr.contains("loading"), "{}", again.stderr);
     let told = run(&["--reuse", "--data-seed", "7"]).ended_with(2).stderr;
-    assert!(told.contains("holds 20000 messages over 30 days with the seed 42"), "{told}");
-    assert!(told.contains("and 20000 messages over 30 days with the seed 7 are asked for"), "{told}");
+    assert!(told.contains("contains 20000 messages over 30 days with the seed 42"), "{told}");
+    assert!(told.contains("but the study needs 20000 messages over 30 days with the seed 7"), "{told}");
     assert!(bench.path("reports.db").exists(), "what was refused stays");
     // One row within the report's dates is another one now.
     let damage = "UPDATE messages SET size_bytes = size_bytes + 1 WHERE message_id = 10000";
     rusqlite::Connection::open(bench.path("reports.db")).unwrap().execute_batch(damage).unwrap();
     let failed = run(&["--reuse", "--keep"]).ended_with(1);
     let told = verdicts(&failed.json());
-    assert!(told.contains("report 1 answered 1917 rows, as many as it has to, and other ones"), "{told}");
+    assert!(told.contains("report 1 returned 1917 rows as expected, but their content is wrong"), "{told}");
     run(&["--replace"]).ended_with(0);
     assert!(!bench.path("reports.db").exists());
 }
@@ -93,7 +93,7 @@ fn a_database_of_other_messages_on_a_server_is_refused_and_stays() {
     run(&["--keep"]).ended_with(0);
     for more in [&["--reuse", "--data-seed", "7"][..], &["--reuse", "--keep", "--data-seed", "7"]] {
         let told = run(more).ended_with(2).stderr;
-        assert!(told.contains("holds 20000 messages over 30 days with the seed 42"), "{told}");
+        assert!(told.contains("contains 20000 messages over 30 days with the seed 42"), "{told}");
     }
     run(&["--reuse"]).ended_with(0);
     let again = run(&["--reuse"]).ended_with(0);
@@ -111,16 +111,16 @@ fn mistakes_are_told_before_anything_runs() {
     assert!(procedure.contains("--access procedure: sqlite keeps no procedures"), "{procedure}");
     assert!(procedure.contains("--access statement"), "{procedure}");
     assert!(told(&["--department", "Sales%"]).contains("engines do not read 'S' alike"));
-    let few = ["reporting", "--events", "100", "--target", "sqlite:reports.db"];
+    let few = ["analytics", "--events", "100", "--target", "sqlite:reports.db"];
     let few = bench.run(&few).ended_with(2).stderr;
     assert!(
-        few.contains("--days") && few.contains("100 messages are less than one an hour; give at most 4"),
+        few.contains("--days") && few.contains("100 messages are fewer than one per hour; use at most 4"),
         "{few}"
     );
     assert!(told(&["--poisson", "--arrivals", "0"]).contains("--poisson: has no effect"));
-    let server = ["reporting", "--target", "postgres://nobody@127.0.0.1:1/none", "--cold-file"];
+    let server = ["analytics", "--target", "postgres://nobody@127.0.0.1:1/none", "--cold-file"];
     let told = bench.run(&server).ended_with(2).stderr;
-    assert!(told.contains("--cold-file is for a file of SQLite, and postgres is a server"), "{told}");
+    assert!(told.contains("--cold-file needs a SQLite file, but postgres is a server"), "{told}");
     assert_eq!(bench.names("."), [""; 0]);
 }
 
@@ -161,7 +161,7 @@ fn a_managed_server_is_cold_before_each_cycle() {
     let json = bench.run(&[&SMALL[..], &asked].concat()).ended_with(0).json();
     for trial in json["trials"].as_array().unwrap() {
         let of = &trial["reporting"];
-        assert!(of["cold"].as_str().unwrap().contains("the kernel forgot its files"), "{of:#}");
+        assert!(of["cold"].as_str().unwrap().contains("the kernel dropped its files"), "{of:#}");
         assert_eq!((of["reports"].as_u64(), of["plans"].as_array().unwrap().len()), (Some(2), 1));
     }
     assert!(bench.names("data").is_empty());

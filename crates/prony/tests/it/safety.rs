@@ -16,7 +16,7 @@ fn a_file_that_is_not_ours_is_not_written_without_overwrite() {
     let bench = Workbench::new();
     let content = bench.foreign("data", 4);
     for share in ["0", "99"] {
-        disk(&bench, &["data", "--read-share", share]).ended_with(2).says("add --overwrite to lose it");
+        disk(&bench, &["data", "--read-share", share]).ended_with(2).says("add --overwrite to overwrite it");
     }
     disk(&bench, &["data", "--read-share", "0", "--create"]).ended_with(2).says("--overwrite");
     assert_eq!(fs::read(bench.path("data")).unwrap(), content);
@@ -43,7 +43,7 @@ fn reading_a_file_that_is_not_ours_changes_nothing() {
 #[test]
 fn a_created_file_is_kept_known_and_used_again() {
     let bench = Workbench::new();
-    disk(&bench, &["ours", "--create"]).ended_with(0).says("writes 4 MiB of test files");
+    disk(&bench, &["ours", "--create"]).ended_with(0).says("Writes: 4 MiB of test files");
     let made = fs::metadata(bench.path("ours")).unwrap();
     let text = fs::read(bench.path("ours")).unwrap();
     assert!(text.starts_with(b"prony test file, version 1\n"));
@@ -74,11 +74,13 @@ fn a_file_of_ours_in_use_or_cut_off_is_refused() {
     disk(&bench, &["ours", "--create"]).ended_with(0);
     let file = fs::OpenOptions::new().write(true).open(bench.path("ours")).unwrap();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    disk(&bench, &["ours", "--read-share", "0"]).ended_with(2).says("in use by another prony");
+    disk(&bench, &["ours", "--read-share", "0"]).ended_with(2).says("another prony uses this file");
     drop(file);
     let file = fs::OpenOptions::new().write(true).open(bench.path("ours")).unwrap();
     file.set_len(2 << 20).unwrap();
-    disk(&bench, &["ours", "--read-share", "0"]).ended_with(2).says("delete it, and --create makes it again");
+    disk(&bench, &["ours", "--read-share", "0"])
+        .ended_with(2)
+        .says("Delete the file, and create it again with --create");
 }
 
 #[test]

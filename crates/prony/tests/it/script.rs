@@ -45,7 +45,7 @@ fn a_script_runs_on_a_database_that_is_used_as_it_is() {
     ];
     let ran = bench.run(&[&asked[..], &SHORT, &["--json"]].concat()).ended_with(0);
     let report = ran.json();
-    ran.says("theirs.db, which is used as it is");
+    ran.says("theirs.db (prony itself changes nothing there)");
     let trial_of = &report["trials"][0];
     assert!(trial_of["script"]["per_s"].as_f64().unwrap() > 0.0, "{trial_of:#}");
     let kinds: Vec<&str> =
@@ -76,10 +76,10 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
         bench.run(&[&asked[..], &SHORT, more].concat())
     };
     let told = run(&[]).ended_with(2).stderr;
-    assert!(told.contains("pgbench's tables are not in") && told.contains("--initialise"), "{told}");
-    let ran = run(&["--initialise", "--json", "-D", "unused=1"])
+    assert!(told.contains("pgbench's tables are missing in") && told.contains("--initialize"), "{told}");
+    let ran = run(&["--initialize", "--json", "-D", "unused=1"])
         .ended_with(0)
-        .says("pgbench's tables of scale 1 unless they are there");
+        .says("pgbench's tables of scale 1 if missing");
     let report = ran.json();
     let script = &report["trials"][0]["script"];
     assert_eq!(script["balances"]["accounts"], script["balances"]["history"], "{script:#}");
@@ -92,9 +92,9 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
     assert_eq!(database.query_row(narrow, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     drop(database);
     // They are there now: taken as they are, and not of another size.
-    run(&["--initialise", "--scale", "1"]).ended_with(0);
+    run(&["--initialize", "--scale", "1"]).ended_with(0);
     let told = run(&["--scale", "2"]).ended_with(2).stderr;
-    assert!(told.contains("are of scale 1, and --scale 2 is asked for"), "{told}");
+    assert!(told.contains("have scale 1, not --scale 2"), "{told}");
     let told = bench
         .run(&["script", "add.sql", "--scale", "2", "--target", "sqlite:theirs.db"])
         .ended_with(2)
@@ -107,13 +107,15 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
         .ended_with(2)
         .stderr;
     assert!(
-        told.contains("--log is the directory of the log (WAL) of a server that is started; pgbench's log"),
+        told.contains("--log is the directory of the log (WAL) of a managed server, unlike in pgbench"),
         "{told}"
     );
     // Whoever looked for the tables of --builtin found this option.
     let told = run(&["--init"]).ended_with(2).stderr;
     assert!(
-        told.contains("--init is here: a FILE with your own SQL; --initialise creates the tables"),
+        told.contains(
+            "--init is a FILE with your own SQL. To create the tables of --builtin use --initialize"
+        ),
         "{told}"
     );
 }
@@ -160,9 +162,7 @@ fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     let told = bench.run(&["script", "--target", "sqlite:theirs.db"]).ended_with(2).stderr;
     assert!(told.starts_with("error: FILE[@WEIGHT]: are missing: give a file with SQL"), "{told}");
     let init = ["script", "add.sql", "--init", "add.sql", "--target", "sqlite:theirs.db"];
-    assert!(
-        bench.run(&init).ended_with(2).stderr.contains("--init FILE is for a server that --managed starts")
-    );
+    assert!(bench.run(&init).ended_with(2).stderr.contains("--init FILE needs --managed"));
     assert_eq!((bench.results(), sum(&bench.path("theirs.db"))), (None, 0), "nothing ran");
 }
 
@@ -172,7 +172,7 @@ fn an_expectation_that_is_not_met_fails_the_run() {
     bench.write("none.sql", "SELECT n FROM t WHERE id = 99;\n\\expect rows = 1\n");
     let asked = ["script", "none.sql", "--target", "sqlite:theirs.db"];
     let ran = bench.run(&[&asked[..], &SHORT].concat()).ended_with(1);
-    ran.says("none.sql:2: rows = 1 was expected, and 0 came");
+    ran.says("none.sql:2: expected rows = 1, but 0 came");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn sql_that_the_server_refuses_is_told_with_file_line_and_its_message() {
     let told = bench.run(&[&asked[..], &SHORT].concat()).ended_with(2).stderr;
     assert!(told.contains("error: wrong.sql:2: no such column: m"), "{told}");
     assert!(
-        !told.contains("theirs.db, which is used as it is") && bench.results().is_none(),
+        !told.contains("theirs.db (prony itself changes nothing there)") && bench.results().is_none(),
         "announced: {told}"
     );
     // What only running it shows ends its client.
@@ -234,11 +234,7 @@ fn what_is_known_of_a_script_is_told_before_the_load() {
         ("SELECT 1;\n\0\n", &[][..], "odd.sql:2: a zero byte"),
         ("\\setrandom tank 1 :tanks\nSELECT :tank;\n", &[][..], "write `\\set tank random(1, :tanks)`"),
         ("\\set tank 7 -- shape\nSELECT :tank;\n", &[][..], "`-- shape` is a remark"),
-        (
-            "\\set n 3\nSELECT n FROM t ORDER BY :n;\n",
-            &[][..],
-            "odd.sql:2: `:n` stands in the place of a column",
-        ),
+        ("\\set n 3\nSELECT n FROM t ORDER BY :n;\n", &[][..], "odd.sql:2: `:n` replaces a column"),
     ] {
         bench.write("odd.sql", script);
         let told = bench
@@ -281,7 +277,7 @@ fn a_managed_server_gets_its_tables_from_a_file() {
         .unwrap();
     let asked = ["script", "add.sql", "--init", "tables.sql", "--managed", "postgres", "--data", "data"];
     let plan = bench.run(&[&["plan"], &asked[..]].concat()).ended_with(0).stdout;
-    assert!(plan.contains("what tables.sql makes"), "{plan}");
+    assert!(plan.contains("the tables of tables.sql"), "{plan}");
     let json = bench.run(&[&asked[..], &SHORT, &["--clients", "2", "--json"]].concat()).ended_with(0).json();
     assert!(json["trials"][0]["script"]["transactions"].as_u64().unwrap() > 0);
     assert_eq!(json["trials"][0]["script"]["unmet"], 0);

@@ -32,7 +32,7 @@ fn the_servers_own_group_is_held_at_a_share_of_what_it_may_use() {
     let bench = Workbench::new();
     let outcome = held_at(&bench, "60%");
     if !rustix::process::geteuid().is_root() && outcome.code == Some(1) {
-        outcome.says("the server managed: ");
+        outcome.says("server managed: ");
         return;
     }
     // A machine that stands still makes a trial invalid.

@@ -76,7 +76,7 @@ fn a_server_that_falls_silent_in_a_set_up_ends_it_by_itself() {
                         outcome.says("cannot connect to").says(" within ");
                         return false;
                     }
-                    outcome.says("over another connection within 4 s either").says("swallows what it says");
+                    outcome.says("over another connection within 4 s either").says("drops its answers");
                     true
                 });
                 assert!(loading, "{name} fell silent to a connection each time");
@@ -151,7 +151,7 @@ fn the_first_signal_ends_the_wait_for_a_locked_file() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let arguments = ["orders", "run", "--target", "sqlite:o.db", "--run-time", "1s", "--n-threads", "1"];
     let mut running = Running::start(&bench, &arguments);
-    running.wait_for_line("writes orders into the stores");
+    running.wait_for_line("Writes: orders to the stores");
     interrupt(running, Signal::TERM);
 }
 

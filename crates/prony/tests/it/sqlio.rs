@@ -89,7 +89,8 @@ fn a_test_file_is_made_kept_and_used_again() {
 fn a_file_that_is_not_ours_is_not_written() {
     let bench = Workbench::new();
     let content = bench.foreign("data.mdf", 8);
-    let outcome = sqlio(&bench, &["-kW", "-s1", "data.mdf"]).ended_with(2).says("add --overwrite to lose it");
+    let outcome =
+        sqlio(&bench, &["-kW", "-s1", "data.mdf"]).ended_with(2).says("add --overwrite to overwrite it");
     assert_eq!(outcome.stdout, "");
     assert_eq!(fs::read(bench.path("data.mdf")).unwrap(), content);
     assert_eq!(bench.names("."), ["data.mdf"]);
@@ -195,7 +196,7 @@ fn a_file_that_is_made_grown_or_never_written_is_told_and_cpus_have_columns() {
     fs::File::create(bench.path("sparse.dat")).unwrap().set_len(8 << 20).unwrap();
     sqlio(&bench, &["-s1", "-frandom", "-b8", "--no-results", "sparse.dat"])
         .ended_with(0)
-        .says("sqlio: warning: 8MiB of what is read were never written");
+        .says("sqlio: warning: 8MiB of the data that is read was never written");
 }
 
 /// One thread had an I/O on its way in each file at the same time, and twice the I/Os a second of the test that was asked for.

@@ -38,11 +38,10 @@ fn complete(kinds: &[&str]) -> Vec<(String, String)> {
 fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
     let bench = Workbench::new();
     let ran = bench.run(&[&["tables"], &SMALL[..], &["--json"]].concat()).ended_with(0);
+    let ran =
+        ran.says("5 tables of up to 3,000 rows, one at a time, to prony-tables.sqlite (deleted at the end)");
     let ran = ran.says(
-        "5 tables of up to 3,000 rows, one after the other, into prony-tables.sqlite, which is removed",
-    );
-    let ran = ran.says(
-        "to prepare, drain and count (to load 3000 rows and for the operations on all of them, each trial anew, and to kill",
+        "to prepare, drain and count, per trial to load 3000 rows and for the operations on all of them, and for the durability test",
     );
     let report = ran.json();
     let mut trials = ended(&report);
@@ -75,8 +74,8 @@ fn without_a_target_every_kind_of_sqlite_is_measured_and_nothing_is_left() {
         "kind row (reference)",
         "(×",
         "load_s",
-        "What survived kill -9",
-        "killed process, not lost power",
+        "Durability after kill -9",
+        "a killed process, not a power loss",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -105,7 +104,7 @@ fn column_stores_of_clickhouse_are_measured_and_nothing_is_left() {
     for part in [
         "ENGINE = MergeTree",
         "ad-hoc",
-        "ClickHouse has no row tables: it keeps all by columns",
+        "ClickHouse has no row tables: it stores all tables by columns",
         "kind columnstore (reference)",
     ] {
         // Sentences are broken into lines.
@@ -116,7 +115,7 @@ fn column_stores_of_clickhouse_are_measured_and_nothing_is_left() {
     let left = bench.run(&["tables", "--target", &url, "--kind", "row"]).ended_with(2).stderr;
     assert!(left.contains("--kind: ClickHouse has no row tables"), "{left}");
     let prepared = bench.run(&["tables", "--target", &url, "--access", "prepared"]).ended_with(2).stderr;
-    assert!(prepared.contains("ClickHouse prepares no statements"), "{prepared}");
+    assert!(prepared.contains("ClickHouse does not prepare statements"), "{prepared}");
 }
 
 #[test]
@@ -133,14 +132,13 @@ fn refused_by_others(url: &str, name: &str) {
         &["orders", "run", "--target", url],
         &["orders", "load", "--target", url],
         &["orders", "verify", "--target", url],
-        &["register", "--target", url],
-        &["reporting", "--target", url],
+        &["failover", "--target", url],
+        &["analytics", "--target", url],
         &["script", "one.sql", "--target", url],
         &["script", "--builtin", "tpcb-like", "--target", url],
     ] {
         let told = bench.run(command).ended_with(2).stderr;
-        let (says, alone) =
-            (format!("{url} is no database for"), format!("{name} one for kinds of tables alone"));
+        let (says, alone) = (format!("{url} cannot "), format!("{name} supports only "));
         assert!(told.contains(&says) && told.contains(&alone), "{command:?}: {told}");
     }
     assert_eq!(bench.names("."), ["one.sql"]);
@@ -180,7 +178,9 @@ fn a_column_store_of_duckdb_is_measured_killed_and_removed() {
     assert_eq!(bench.names("."), ["prony-results"]);
     let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["DuckDB has no row tables: it keeps all by columns", "each commit is synced to the WAL"] {
+    for part in
+        ["DuckDB has no row tables: it stores all tables by columns", "each commit is synced to the WAL"]
+    {
         assert!(text.contains(part), "{part} in {text}");
     }
     let adhoc = ["--access", "ad-hoc", "--batch-rows", "700", "--crash", "false"];
@@ -240,8 +240,7 @@ fn kinds_of_a_managed_postgres_are_measured_by_procedures() {
     }
     assert_eq!(survived(&report, "row")["killed"], "server");
     let text = bench.run(&["report", "latest", "--details"]).ended_with(0).stdout;
-    for part in
-        ["CREATE UNLOGGED TABLE", "SET synchronous_commit = off", "CLUSTER puts the rows in order once"]
+    for part in ["CREATE UNLOGGED TABLE", "SET synchronous_commit = off", "CLUSTER sorts the rows only once"]
     {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -280,16 +279,16 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     let told = refused(&["--access", "procedure"]);
     assert!(told.contains("--access procedure: SQLite has no procedures"), "{told}");
     let told = refused(&["--kind", "heap"]);
-    assert!(told.contains("`heap` is no kind of table") && told.contains("memory-durable"), "{told}");
+    assert!(told.contains("unknown kind of table `heap`") && told.contains("memory-durable"), "{told}");
     let told = refused(&["--rows", "10", "--point-deletes", "11"]);
     assert!(told.contains("--point-deletes: cannot be 11: give 0 to 10"), "{told}");
     let told = refused(&["--kind", "volatile", "--rows", "60000000"]);
     assert!(told.contains("SQLite has no volatile table of 60000000 rows"), "{told}");
     let told = refused(&["--crash", "--target", "postgres://me@localhost/postgres"]);
-    assert!(told.contains("--crash") && told.contains("the server is not prony's to kill"), "{told}");
+    assert!(told.contains("--crash") && told.contains("prony kills only servers that it started"), "{told}");
     // A petabyte of rows.
     let told = refused(&["--rows", "10000000000", "--batch-rows", "1000"]);
-    assert!(told.contains("free, and at least 373 GiB will be written there"), "{told}");
+    assert!(told.contains("free, but at least 373 GiB will be written"), "{told}");
     assert!(bench.names(".").is_empty(), "{:?}", bench.names("."));
 }
 

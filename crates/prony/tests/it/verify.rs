@@ -34,7 +34,7 @@ fn what_is_sound_is_told_so_and_all_of_it_was_looked_at() {
     let bench = Workbench::new();
     let rest = ["--profile", "quick", "--duration", "2s", "--audit-every", "1s", "--threads", "2", "--json"];
     let outcome = bench.run(&[&["verify", ".", "--file-size", "8MiB"], &rest[..], bench.cache()].concat());
-    let outcome = outcome.ended_with(0).says("reading all pages once more");
+    let outcome = outcome.ended_with(0).says("reading all pages again");
     let document = outcome.json();
     let verified = &document["trials"][0]["verified"];
     assert_eq!((&verified["pages"], &verified["checked"]), (&1024.into(), &1024.into()), "{verified:#}");
@@ -118,7 +118,7 @@ fn what_is_damaged_beneath_a_run_is_found_and_told_what_it_is() {
     let flipped = all.iter().find(|text| text.contains("page 10 of")).unwrap();
     assert!(flipped.contains("1 bit differs from version 1: bit 5 of byte 5000"), "{flipped}");
     let foreign = all.iter().find(|text| text.contains("page 30 of")).unwrap();
-    assert!(foreign.contains("did not write; they are not shown"), "{foreign}");
+    assert!(foreign.contains("did not write (not shown)"), "{foreign}");
     assert!(!foreign.contains("736f6d65"), "nobody's data is in the bundle: {foreign}");
 }
 
@@ -146,21 +146,18 @@ fn a_killed_run_left_what_it_acknowledged_and_what_is_gone_is_found() {
     let look =
         |file: &str, journal: &str| bench.run(&["verify", file, "--after-crash", "--journal", journal]);
     let sound = look("data", "journal").ended_with(0).stdout;
-    assert!(sound.starts_with("512 pages looked at: all of the "), "{sound}");
+    assert!(sound.starts_with("512 pages checked: all "), "{sound}");
     let file = File::options().read(true).write(true).open(bench.path("data")).unwrap();
     put(&file, 7, &page(&file, 8));
     let told = look("data", "journal").ended_with(1).stdout;
-    assert!(
-        told.contains("what was acknowledged is lost") && told.contains("page 7 of 8192 bytes"),
-        "{told}"
-    );
+    assert!(told.contains("Acknowledged data is lost") && told.contains("page 7 of 8192 bytes"), "{told}");
     file.set_len(DATA_BEGIN + 100 * PAGE).unwrap();
     let told = look("data", "journal").ended_with(1).stdout;
     assert!(told.contains("the file ends after 0 bytes of it"), "{told}");
     // Neither a journal that is none nor a second run in one is taken.
     let none = bench.foreign("none", 1);
     assert!(!none.is_empty());
-    look("data", "none").ended_with(2).says("is no journal of prony verify");
+    look("data", "none").ended_with(2).says("not a journal of prony verify");
     look("data", "missing").ended_with(2).says("missing: No such file");
 }
 
@@ -184,13 +181,17 @@ fn a_journal_on_another_host_outlives_a_killed_run() {
     run.send(Signal::KILL);
     drop(run.ended());
     let kept = server.ended().ended_with(0);
-    assert!(kept.stderr.contains("was refused: it is no prony verify of this version"), "{}", kept.stderr);
-    assert!(kept.stderr.contains("keeps its journal here"), "{}", kept.stderr);
+    assert!(
+        kept.stderr.contains("was refused: the client is not a prony verify of this version"),
+        "{}",
+        kept.stderr
+    );
+    assert!(kept.stderr.contains("writes its journal here"), "{}", kept.stderr);
     let look = |journal: &str| bench.run(&["verify", "data", "--after-crash", "--journal", journal]);
     let told = look("kept").ended_with(0).stdout;
-    assert!(told.starts_with("512 pages looked at: all of the "), "{told}");
+    assert!(told.starts_with("512 pages checked: all "), "{told}");
     assert!(!told.contains("all of the 0 writes"), "{told}");
-    look(&address).ended_with(2).says("copy it here, and name the copy");
+    look(&address).ended_with(2).says("Copy the file from there, and give the copy");
     let file = File::options().read(true).write(true).open(bench.path("data")).unwrap();
     put(&file, 7, &page(&file, 8));
     assert!(look("kept").ended_with(1).stdout.contains("page 7 of 8192 bytes"));
@@ -199,7 +200,7 @@ fn a_journal_on_another_host_outlives_a_killed_run() {
 #[test]
 fn a_run_whose_journal_is_gone_ends_and_says_so() {
     for (signal, says) in
-        [(Signal::KILL, "it ended the connection"), (Signal::STOP, "it did not answer for 10 s")]
+        [(Signal::KILL, "it closed the connection"), (Signal::STOP, "it did not answer for 10 s")]
     {
         let bench = Workbench::new();
         let (server, address) = journal_server(&bench);
@@ -223,16 +224,16 @@ fn a_journal_that_cannot_be_kept_elsewhere_is_refused_before_the_load() {
     bench.write("kept", "somebody's");
     let (server, address) = journal_server(&bench);
     let rest = ["--duration", "1s", "--journal", &address];
-    bench.run(&arguments(&bench, &rest)).ended_with(1).says("kept: exists already");
+    bench.run(&arguments(&bench, &rest)).ended_with(1).says("kept already exists");
     server.send(Signal::TERM);
-    server.ended().ended_with(0).says("no run came");
+    server.ended().ended_with(0).says("no run connected");
     assert_eq!(fs::read(bench.path("kept")).unwrap(), b"somebody's");
     bench
         .run(&arguments(&bench, &rest))
         .ended_with(1)
         .says(&format!("journal {address}: Connection refused"));
     let several = ["verify", "a", "b", "--serve-journal", "127.0.0.1:0"];
-    bench.run(&several).ended_with(2).says("name one PATH");
+    bench.run(&several).ended_with(2).says("Give one PATH");
     bench
         .run(&["verify", "a", "--serve-journal", "nonsense"])
         .ended_with(2)
@@ -248,7 +249,7 @@ fn a_journal_is_of_one_run_on_files_with_names() {
     assert!(!bench.path("journal").exists());
     let once = arguments(&bench, &["--duration", "100ms", "--journal", "journal"]);
     bench.run(&once).ended_with(0);
-    bench.run(&once).ended_with(1).says("a journal is of one run").says("--after-crash");
+    bench.run(&once).ended_with(1).says("each run needs its own journal").says("--after-crash");
 }
 
 #[test]
@@ -273,14 +274,17 @@ fn what_cannot_be_verified_is_refused() {
     let refused = |rest: &[&str], text: &str| {
         bench.run(&[&["verify", "."], rest].concat()).ended_with(2).says(text);
     };
-    refused(&["--rate", "100"], "rate: has no meaning for a test that checks its pages");
-    refused(&["--block-size", "128KiB"], "pages that are verified have at most 64KiB");
-    refused(&["--engine", "null"], "stores nothing that could be verified");
-    refused(&["--audit-every", "10ms"], "is too short: give at least 1s");
+    refused(&["--rate", "100"], "rate: no effect for a test that checks its pages");
+    refused(&["--block-size", "128KiB"], "verified pages have at most 64KiB");
+    refused(&["--engine", "null"], "this engine stores nothing to verify");
+    refused(&["--audit-every", "10ms"], "too short: must be at least 1s");
     refused(&["--after-crash"], "--journal");
     refused(&["--flush-honesty", "--journal", "j"], "cannot be used with");
-    refused(&["--flush-honesty", "--stall", "2s"], "is of a test that checks its pages");
-    bench.run(&["disk", ".", "--stall", "2s"]).ended_with(2).says("is of a test that checks its pages");
+    refused(&["--flush-honesty", "--stall", "2s"], "applies only to a test that checks its pages");
+    bench
+        .run(&["disk", ".", "--stall", "2s"])
+        .ended_with(2)
+        .says("applies only to a test that checks its pages");
 }
 
 #[test]
@@ -288,7 +292,7 @@ fn what_a_flush_takes_is_told_with_its_evidence() {
     let bench = Workbench::new();
     let rest = ["--flush-honesty", "--duration", "100ms", "--warm-up", "0s", "--file-size", "4MiB"];
     let outcome = bench.run(&[&["verify", "."], &rest[..], bench.cache()].concat()).ended_with(0);
-    assert!(outcome.stdout.contains("What durable writes take"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Cost of durable writes"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("Flush honesty"), "{}", outcome.stdout);
     let document = bench.report_json(&bench.results().unwrap());
     let verdicts = document["verdicts"].as_array().unwrap();

@@ -61,7 +61,7 @@ impl Volumes {
 }
 
 const REGISTER: [&str; 11] = [
-    "register",
+    "failover",
     "--managed",
     "postgres",
     "--setting",
@@ -112,7 +112,7 @@ fn what_both_nodes_were_not_asked_to_keep_is_gone_with_their_power() {
 
 #[test]
 fn the_volume_of_one_node_fails_and_the_others_do_not() {
-    let Some(volumes) = Volumes::new("the volume of a node") else { return };
+    let Some(volumes) = Volumes::new("needs a separate volume for each node") else { return };
     let faults = [
         "--fault",
         "power-cut of standby for 500ms at 1s",
@@ -184,11 +184,11 @@ fn nodes_that_could_not_fail_alone_are_refused_before_anything_is_started() {
         fs::create_dir(bench.path(name)).unwrap();
     }
     let cut = ["--fault", "power-cut of all at 1s"];
-    refused(&cut, 2, "the nodes of this pair lie together: give each one of its own");
+    refused(&cut, 2, "Give each node its own");
     refused(&["--node", "a"], 2, "--node: must be two directories");
-    refused(&["--node", "a", "--node", "a"], 2, "--node: names a directory twice");
-    refused(&["--node", "a", "--node", "nowhere"], 2, "there is no directory");
-    refused(&["--node", "a", "--node", "b"], 1, "lie on one volume");
-    refused(&["--node", "a", "--node", "b", "--fault", "kill of all at 1s"], 2, "only their power is cut");
+    refused(&["--node", "a", "--node", "a"], 2, "--node: the same directory is given twice");
+    refused(&["--node", "a", "--node", "nowhere"], 2, "does not exist");
+    refused(&["--node", "a", "--node", "b"], 1, "are on one volume");
+    refused(&["--node", "a", "--node", "b", "--fault", "kill of all at 1s"], 2, "only power-cut can");
     assert_eq!((bench.names("a"), bench.names("b")), (vec![], vec![]));
 }

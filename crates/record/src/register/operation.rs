@@ -176,7 +176,7 @@ impl AnomalyKind {
             Self::LostUpdate => "a write was acknowledged, and is gone",
             Self::Fork => "two writes replaced the same value: each was done where the other was not",
             Self::DuplicateWrite => "one write replaced two values",
-            Self::DirtyRead => "a value was read whose writer was told that it is not written",
+            Self::DirtyRead => "a read returned a value, but its writer received an error",
             Self::UnwrittenValue => "a value was read that no client wrote to this register",
             Self::ReadBeforeWrite => "a value was read before its write was sent",
             Self::NonMonotonicRead => "one client read a value, and then an older one",

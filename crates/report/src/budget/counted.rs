@@ -94,7 +94,7 @@ fn waits(rates: &BTreeMap<String, BTreeMap<String, f64>>, per_s: Option<f64>) ->
     for (name, ms_per_s) in rates.values().flatten() {
         let (class, wait) = match name.strip_prefix(WAIT) {
             Some(wait) => (Class::of(ENGINE, wait), wait),
-            None if name == SIGNAL => (Class::CpuWait, "signalled, and no processor"),
+            None if name == SIGNAL => (Class::CpuWait, "signalled, waiting for a CPU"),
             None => continue,
         };
         // Milliseconds in a second are thousandths of a task.
@@ -137,10 +137,10 @@ pub(crate) fn tables(trial: &Trial) -> Vec<Table> {
 
 fn waits_table(counted: &Counted) -> Option<Table> {
     let columns = vec![
-        words("time went to", "what tasks of the server waited for", 0),
-        column("tasks", "mean number that waited at a time", 0),
-        column("of an operation", "waited for each operation", 1),
-        words("as the server calls it", "with the share of that row", 2),
+        words("time went to", "resource that tasks of the server waited for", 0),
+        column("tasks", "mean number of waiting tasks", 0),
+        column("of an operation", "wait per operation", 1),
+        words("the server's name for it", "and its share of that row", 2),
     ];
     let mut waits: Vec<&CountedWait> = counted.waits.iter().collect();
     waits.sort_by(|a, b| b.tasks.total_cmp(&a.tasks));
@@ -152,7 +152,7 @@ fn waits_table(counted: &Counted) -> Option<Table> {
             super::told_names(&wait.of),
         ])
     };
-    Table::of("Waits of the whole server, as it counted them", columns, waits.into_iter().map(row))
+    Table::of("Waits of the whole server, from its own counters", columns, waits.into_iter().map(row))
 }
 
 fn files_table(counted: &Counted) -> Option<Table> {
@@ -173,7 +173,7 @@ fn files_table(counted: &Counted) -> Option<Table> {
             us(file.write_us),
         ])
     };
-    Table::of("Files of the databases, as the server counted them", columns, counted.files.iter().map(row))
+    Table::of("Files of the databases, from the server's counters", columns, counted.files.iter().map(row))
 }
 
 #[cfg(test)]

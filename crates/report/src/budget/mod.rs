@@ -94,7 +94,7 @@ impl Held {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Processors => "no processor within its limit",
+            Self::Processors => "waiting for a CPU within its limit",
             Self::Reads => "reads within their limit",
             Self::Log => "log flushes within their limit",
             Self::Writes => "writes within their limit",
@@ -203,7 +203,7 @@ impl Spent {
 }
 
 /// What those did that could run, of which their class says it all.
-pub(crate) const NO_PROCESSOR: &str = "no processor";
+pub(crate) const NO_PROCESSOR: &str = "no CPU";
 
 /// Names with their shares, but for those of which there is little.
 fn told_names(of: &[(String, f64)]) -> String {

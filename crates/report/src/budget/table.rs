@@ -13,8 +13,8 @@ use crate::trial::Trial;
 const TRIALS_MOST: usize = 4;
 
 /// What the figures are.
-const MEANING: &str = "Sessions are a mean over looks at the server, ten a second; divided by the rate they are the time of an \
-                       operation. Sessions that waited for their time to send are not among them";
+const MEANING: &str = "Sessions are mean numbers over samples of the server, ten per second. Divided by the rate, they are the time \
+of an operation. Sessions that waited for their planned time to send do not count";
 
 /// The budgets of a workload's trials, as far as servers told what their sessions did.
 pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
@@ -51,11 +51,11 @@ pub(crate) fn table(trial: &Trial) -> Option<Table> {
 
 fn columns_of() -> Vec<crate::table::Column> {
     vec![
-        words("time went to", "what sessions did or waited for", 0),
+        words("time went to", "activity of sessions, or the resource that they waited for", 0),
         column("share", "of the time of all sessions", 0),
-        column("sessions", "mean number at a time", 0),
-        column("of an operation", "time of each operation", 2),
-        words("as the server calls it", "with the share of that row", 3),
+        column("sessions", "mean number of sessions", 0),
+        column("of an operation", "time per operation", 2),
+        words("the server's name for it", "and its share of that row", 3),
     ]
 }
 

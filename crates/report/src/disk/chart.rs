@@ -46,8 +46,8 @@ pub(crate) fn rounds(state: &SteadyState) -> Option<Chart> {
         rows: rows.collect(),
     };
     let caption = match state.reached_in_round {
-        Some(round) => format!("Shaded: the five rounds in which the rule was first met, in round {round}."),
-        None => "Shaded: the last five rounds, which do not meet the rule.".to_owned(),
+        Some(round) => format!("Shaded: the five rounds that first met the rule, in round {round}."),
+        None => "Shaded: the last five rounds. They do not meet the rule.".to_owned(),
     };
     Some(Chart { heading: title, svg, legend: Vec::new(), caption, table })
 }

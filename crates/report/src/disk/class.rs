@@ -85,7 +85,7 @@ impl Class {
             Self::Memory => match (&storage.below.stands_for, &storage.page) {
                 (Some(stands_for), _) => format!("memory, not a disk ({stands_for})"),
                 (None, Some(page)) => format!(
-                    "memory: a page is read in {}, flash cells alone take {} ({FLASH_SOURCE})",
+                    "memory: a page read takes {}, but flash cells alone take {} ({FLASH_SOURCE})",
                     format::latency(page.mean_us),
                     format::plain_latency(FLASH_READ_US)
                 ),
@@ -103,9 +103,9 @@ impl Class {
                 )
             }
             Self::Capped { per_s, held_back_us } => {
-                let held = held_back_us.map(|us| format!(", each held back to {}", format::latency(us)));
+                let held = held_back_us.map(|us| format!(", each limited to {}", format::latency(us)));
                 format!(
-                    "a cloud volume throttled to {} IOPS: small reads and writes alike end there{}",
+                    "a cloud volume throttled to {} IOPS: small reads and writes both stop at this rate{}",
                     plain(rounded(per_s)),
                     held.unwrap_or_default()
                 )
@@ -253,15 +253,15 @@ mod tests {
         );
         assert_eq!(
             words(&samples::cloud_volume()),
-            "a cloud volume throttled to 3,000 IOPS: small reads and writes alike end there, each held back to 10.7 ms"
+            "a cloud volume throttled to 3,000 IOPS: small reads and writes both stop at this rate, each limited to 10.7 ms"
         );
         assert_eq!(
             words(&samples::loop_on_tmpfs()),
-            "memory, not a disk (loop0 is a loop device: what its file lies on answers)"
+            "memory, not a disk (loop0 is a loop device: the storage of its file answers)"
         );
         assert_eq!(
             words(&samples::memory_of_a_host()),
-            "memory: a page is read in 19.0 µs, flash cells alone take 25 µs (Micron TN-29-19)"
+            "memory: a page read takes 19.0 µs, but flash cells alone take 25 µs (Micron TN-29-19)"
         );
         assert!(
             sources(library).iter().all(|source| source.len() > 60),

@@ -13,7 +13,7 @@ pub(crate) fn facts(disk: &DiskSetup) -> Facts {
 
 fn load(disk: &DiskSetup) -> Vec<(&'static str, String)> {
     let flush =
-        disk.flush_every_writes.map(|writes| format!("every {} writes of a thread", format::grouped(writes)));
+        disk.flush_every_writes.map(|writes| format!("every {} writes per thread", format::grouped(writes)));
     vec![
         ("target", disk.path.clone()),
         ("block", format::bytes(disk.block_bytes)),
@@ -36,14 +36,15 @@ fn load(disk: &DiskSetup) -> Vec<(&'static str, String)> {
 fn engine(disk: &DiskSetup) -> Vec<(&'static str, String)> {
     let list = |words: Vec<String>| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
     let fallback = disk.engine_fallback.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let calibration =
-        disk.calibration.map(|c| format!("{} ns an operation", format::figure(c.generator_ns_per_operation)));
+    let calibration = disk
+        .calibration
+        .map(|c| format!("{} ns per operation", format::figure(c.generator_ns_per_operation)));
     vec![
         ("engine", format!("{}{fallback}", disk.engine)),
         ("engine features granted", list(disk.engine_features.clone())),
         ("buffers", disk.buffers.to_string()),
         ("time stamps", disk.timing.clone()),
-        ("pinned to processors", list(disk.affinity.iter().map(u32::to_string).collect())),
+        ("pinned to CPUs", list(disk.affinity.iter().map(u32::to_string).collect())),
         ("generator without a device", calibration.unwrap_or_else(|| "not calibrated".to_owned())),
         ("seed", disk.seed.to_string()),
     ]
@@ -60,7 +61,7 @@ fn cache(mode: CacheMode) -> &'static str {
 
 fn written(written: &Written) -> String {
     match written {
-        Written::ByUs => "all of it, by this tool".to_owned(),
+        Written::ByUs => "all, by prony".to_owned(),
         Written::Holes { bytes } => format!("{} were never written", format::bytes(*bytes)),
         Written::AllocatedByOthers => "by others".to_owned(),
         Written::Unknown { reason } => format!("unknown: {reason}"),

@@ -85,8 +85,8 @@ impl Disagreement {
         let Self { fast, slow } = self;
         let name = |cost: &Cost| if cost.way == Way::Fdatasync { FDATASYNC } else { O_DSYNC };
         format!(
-            "Flushes disagree: {} takes {} and {} {} ({:.1} times as long), though both must wait until the write is on stable \
-             storage. Repeat the test on an idle machine; until they agree, neither figure proves a flush",
+            "Flushes disagree: {} takes {}, but {} takes {} ({:.1} times as long). Both must wait until the write is on stable \
+            storage. Repeat the test on an idle machine. Until they agree, neither figure proves a flush",
             name(fast),
             format::latency(fast.mean_us),
             name(slow),
@@ -144,9 +144,9 @@ pub(super) fn table(report: &Report) -> Option<Block> {
         Column::words("write"),
         Column::number("mean"),
         Column::number("p99 of the last wait"),
-        Column::number("times as long as without a flush"),
+        Column::number("time relative to the same write without a flush"),
     ];
-    Table::of("What durable writes take", columns, costs.iter().map(row)).map(Block::Table)
+    Table::of("Cost of durable writes", columns, costs.iter().map(row)).map(Block::Table)
 }
 
 /// None where this was not asked for, and where plain or durable writes were not measured.
@@ -241,30 +241,30 @@ fn is_medium_known(storage: &Storage, device: Option<&Device>) -> bool {
 fn words(judgement: &Judgement) -> String {
     match judgement {
         Judgement::NoMedium(stands_for) => {
-            format!("Flushes: no medium is told by these times, for {stands_for}; measure what lies below it")
+            format!("Flushes: these times do not show a medium, because {stands_for}. Measure the storage below it")
         }
         Judgement::TooFast { cost, medium } => format!(
-            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}: something else than the medium answers. Ask whether it \
-             outlives a loss of power; a verify with a journal shows after one what it took",
+            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}: the medium did not answer. Ask \
+             whether the cache survives a power loss, or test it: prony verify with a journal shows what a power loss destroys",
             cost.name,
             format::latency(cost.mean_us),
         ),
         Judgement::FlushIsFree { cost, times } => format!(
-            "Flushes: evidence of a cache that is not emptied. “{}” takes {times:.2} times as long as without a flush, though the kernel \
-             is not told that there is nothing to flush: the cache is protected against a loss of power, or flushes are answered and not \
-             done. Ask which; a verify with a journal shows after one what it took",
+            "Flushes: evidence of a cache that is not emptied. “{}” takes {times:.2} times as long as without a flush, but the \
+            device reports a volatile cache. Either the cache is protected against power loss, or the device ignores flushes. Ask \
+            the vendor, or test it: prony verify with a journal shows what a power loss destroys",
             cost.name,
         ),
         Judgement::NothingToFlush { times } => format!(
-            "Flushes: none are sent, for the device says that it has no volatile cache (write through); a durable write takes \
-             {times:.2} times as long as another. That is its word and no proof; a verify with a journal tries it"
+            "Flushes: the kernel sends none, because the device reports no volatile cache (write through). A durable write takes \
+            {times:.2} times as long as another. This report is not a proof: test it by prony verify with a journal"
         ),
         Judgement::UnknownMedium { times } => format!(
             "Flushes: no sign of a write cache that answers instead of the medium: a durable write takes at least {times:.1} times as \
-             long as another. The medium is unknown, so whether that is long enough for it is unknown too"
+             long as another. The medium is unknown, so prony cannot check if this is long enough"
         ),
-        Judgement::AsItMust => "Flushes: no sign of a write cache that answers in place of the medium: durable writes take no less than \
-             such a medium needs, and longer than others"
+        Judgement::AsItMust => "Flushes: no sign of a write cache that answers before the medium. Durable writes take at least the \
+        time of the medium, and longer than other writes"
             .to_owned(),
     }
 }
@@ -276,7 +276,7 @@ fn evidence(costs: &[Cost], device: Option<&Device>) -> String {
         format!("{}: {}{p99}", cost.name, format::latency(cost.mean_us))
     });
     let medium = match device {
-        None => "the kernel tells nothing of a device".to_owned(),
+        None => "the kernel shows no device".to_owned(),
         Some(device) => {
             let read = |reading: Option<String>| reading.unwrap_or_else(|| "unknown".to_owned());
             let turns = device
@@ -321,13 +321,14 @@ mod tests {
         assert!(honest.starts_with("Flushes: no sign of a write cache"), "{honest}");
         let lying = told(&disk, [120.0, 130.0, 90.0, 80.0], "write back");
         assert!(lying.starts_with("Flushes: evidence of a write cache. “Dsync” takes 120 µs"), "{lying}");
-        assert!(lying.contains("a disk of 15,000 rpm takes 2 ms to come round: something else"), "{lying}");
+        assert!(
+            lying.contains("a disk of 15,000 rpm takes 2 ms for half a turn: the medium did not answer"),
+            "{lying}"
+        );
         // Half a turn is enough for a block anywhere, and not for the same one again.
         let again = told(&disk, [8_400.0, 8_600.0, 3_000.0, 2_500.0], "write back");
         assert!(
-            again.contains(
-                "“SameDsync” takes 3.00 ms, and a disk of 15,000 rpm takes 4 ms to come round once"
-            ),
+            again.contains("“SameDsync” takes 3.00 ms, and a disk of 15,000 rpm takes 4 ms for one turn"),
             "{again}"
         );
     }
@@ -358,7 +359,7 @@ mod tests {
             "{free}"
         );
         let none = told(&flash, even, "write through");
-        assert!(none.contains("none are sent"), "{none}");
+        assert!(none.contains("the kernel sends none"), "{none}");
     }
 
     /// fdatasync took 540 µs and O_DSYNC 5.02 ms, and that was "no sign of a write cache".
@@ -368,17 +369,17 @@ mod tests {
         let apart = told(&flash, [5_020.0, 540.0, 4_900.0, 40.0], "write back");
         assert!(
             apart.starts_with(
-                "Flushes disagree: fdatasync takes 540 µs and O_DSYNC 5.02 ms (9.3 times as long)"
+                "Flushes disagree: fdatasync takes 540 µs, but O_DSYNC takes 5.02 ms (9.3 times as long)"
             ) && !apart.contains("no sign"),
             "{apart}"
         );
         let other_way = told(&flash, [540.0, 5_020.0, 530.0, 40.0], "write back");
-        assert!(other_way.contains("O_DSYNC takes 540 µs and fdatasync 5.02 ms"), "{other_way}");
+        assert!(other_way.contains("O_DSYNC takes 540 µs, but fdatasync takes 5.02 ms"), "{other_way}");
         let near = told(&flash, [900.0, 1_790.0, 880.0, 40.0], "write back");
         assert!(near.starts_with("Flushes: no sign"), "{near}");
     }
 
-    /// It was "no less than such a medium needs" of a virtual disk, of which nobody knows what it is.
+    /// A virtual disk was judged by the time of its medium, which nobody knows.
     #[test]
     fn an_unknown_medium_is_compared_with_nothing() {
         let costs = [(Way::Dsync, 900.0), (Way::Fdatasync, 950.0), (Way::Plain, 40.0)]
@@ -391,11 +392,12 @@ mod tests {
         };
         let (virtual_disk, drive) = (told("virtio"), told("nvme"));
         assert!(
-            virtual_disk.contains("The medium is unknown") && !virtual_disk.contains("such a medium"),
+            virtual_disk.contains("The medium is unknown")
+                && !virtual_disk.contains("the time of the medium"),
             "{virtual_disk}"
         );
         assert!(virtual_disk.contains("at least 22.5 times as long"), "{virtual_disk}");
-        assert!(drive.contains("no less than such a medium needs"), "{drive}");
+        assert!(drive.contains("at least the time of the medium"), "{drive}");
     }
 
     #[test]
@@ -403,7 +405,7 @@ mod tests {
         let below = Below { turns: false, stands_for: Some("loop0 is a loop device".to_owned()) };
         let storage = Storage { below, ..samples::sata_ssd() };
         let told = told(&storage, [1.0; 4], "write back");
-        assert!(told.starts_with("Flushes: no medium is told by these times, for loop0"), "{told}");
+        assert!(told.starts_with("Flushes: these times do not show a medium, because loop0"), "{told}");
     }
 
     #[test]

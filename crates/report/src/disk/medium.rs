@@ -194,7 +194,8 @@ fn not_durable(report: &Report) -> Option<Verdict> {
             && io(trial).is_some_and(|disk| !disk.cache.writes_through() && disk.flush_every_writes.is_none())
     };
     Doubt::plain(Level::Note, "not_durable", &report.trials, volatile).verdict(count, |_| {
-        "writes were answered before they were on stable storage, so this is not a commit rate".to_owned()
+        "the device answered writes before they were on stable storage, so this is not a commit rate"
+            .to_owned()
     })
 }
 

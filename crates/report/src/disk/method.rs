@@ -9,32 +9,29 @@ use crate::report::Report;
 use crate::trial::Trial;
 
 const CLOSED: &str = "Closed loop: each thread keeps its outstanding I/Os in flight and sends the next one when one is \
-    answered. It says what so many clients get, not what happens at a rate that does not wait.";
+    answered. It shows the service of a fixed number of clients, not of a fixed rate.";
 
-const OPEN: &str = "Open loop: I/Os are due at times that do not depend on answers. Response time is completion − due time, \
-    service time completion − sending, lag sending − due time. What was due and not sent is counted.";
+const OPEN: &str = "Open loop: each I/O has a planned time that does not depend on earlier answers. Response time is completion − \
+planned time. Service time is completion − sending. Lag is sending − planned time. I/Os that were never sent are counted.";
 
-const TIMED: &str = "What is timed is one I/O, from its submission to its completion as the load thread sees it; see the \
-    settings for where the time stamps are taken. Rates are operations completed in the measured window over \
-    its length; warm-up and drain make no figures.";
+const TIMED: &str = "Each latency is the time of one I/O, from its submission to its completion as the load thread sees it. The \
+settings say where prony takes the time stamps. A rate is the number of operations completed in the measured window, divided by its \
+length. Warm-up and drain do not count.";
 
-const REPEATED: &str = "The interval over repeated trials is Student's, over the means of the repeats, and takes them to be independent, which trials that \
-    run one after the other are where nothing lasts from one to the next. “Best” is \
-    the best repeat, the figure that CrystalDiskMark prints.";
+const REPEATED: &str = "The interval over repeated trials is Student's, over the means of the repeats. It assumes that the repeats \
+are independent: nothing lasts from one trial to the next. “Best” is the best repeat, the figure that CrystalDiskMark prints.";
 
-const ROUNDS: &str = "Steady state over rounds is judged on the last five rounds by the same rule; the matrix is the mean of \
-    these rounds.";
+const ROUNDS: &str = "The steady state over rounds is judged on the last five rounds by the same rule. The matrix is the mean of these rounds.";
 
-const CPU_TIME: &str = "CPU time is that of the load threads, user and system, and, beside it, of the whole machine, since the \
-    kernel does part of an I/O's work outside the threads.";
+const CPU_TIME: &str = "CPU time is the user and system time of the load threads. The CPU time of the whole machine is next to it, \
+because the kernel does part of an I/O's work outside the threads.";
 
-const CLASSES: &str = "A class of storage is the one whose published figures are nearest, by their ratio, to the pages that are read; a disk \
-    that turns is told by a page that takes longer than half a turn at 15,000 rpm, SATA by the 600 MB/s that it carries, a \
-    volume that is throttled by reads and writes of several sizes that end within 3% of one rate and wait for it. Published \
-    loads had other threads, files and outstanding I/Os, so that a class is an order of magnitude. A durable write that \
-    takes less than its medium can is a sign of a cache, and no proof; so is a rate that falls to a plateau of a limit. Flash cells are \
-    given the times of Micron's technical note TN-29-19 (NAND Flash 101, 2006). What commits allow is one flush after the other, of a \
-    block of 8 KiB or less; sessions that share a flush reach more.";
+const CLASSES: &str = "The storage class is the one with the published page-read figures of the nearest ratio. A page read above \
+half a turn at 15,000 rpm means a rotating disk. Rates up to 600 MB/s fit SATA. A volume is throttled if reads and writes of several \
+sizes queue and reach one rate within 3%. Published loads had other threads, files and queue depths, so a class is only an order of \
+magnitude. A durable write that is faster than its medium suggests a cache, but does not prove it. A rate that falls to a plateau \
+suggests a limit in the same way. Times of flash cells are from Micron's technical note TN-29-19 (NAND Flash 101, 2006). The commit \
+figure is for one flush after the other, of a block of up to 8 KiB. Sessions that share a flush reach more.";
 
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let loops = || report.disks().filter_map(Trial::disk).map(|disk| disk.pacing);

@@ -134,7 +134,7 @@ static LIMITS: Limits = Limits {
         reaches: "the load generator reaches without a device",
         remedy: " and add threads",
     }),
-    late_remedy: Some("raise the outstanding I/Os or the threads, or offer less"),
+    late_remedy: Some("raise the outstanding I/Os or the threads, or offer a lower rate"),
     is_alone: true,
 };
 

@@ -235,7 +235,7 @@ fn same_load(library: &Library, disk: &DiskSetup) -> Option<Found> {
         .filter(|(_, row)| row.block_kb * 1024 == disk.block_bytes && row.outstanding == disk.outstanding)
         .collect();
     let threads = rows.first()?.1.threads;
-    let mut differences = vec!["The published file was of 100 GB, each run took 300 s.".to_owned()];
+    let mut differences = vec!["The published file had 100 GB, and each run took 300 s.".to_owned()];
     if threads != disk.threads {
         let ours = format::counted(disk.threads as usize, "thread", "threads");
         let theirs = format::counted(threads as usize, "thread", "threads");
@@ -255,7 +255,7 @@ fn closest_load(library: &Library, disk: &DiskSetup) -> Option<Found> {
     let mut found = Found {
         rows: Vec::new(),
         differences: vec![
-            "No published run has this load: block, depth, threads, file and length differ as the rows say."
+            "No published run has this load. The rows show how block, depth, threads, file and length differ."
                 .to_owned(),
         ],
         sources: Vec::new(),
@@ -275,9 +275,9 @@ fn closest_load(library: &Library, disk: &DiskSetup) -> Option<Found> {
 fn flash_array(library: &Library, random: bool, found: &mut Found) {
     let figures = &library.primequest.throughput;
     let (load, per_s, mb_per_s) = if random {
-        ("random 4 KB read, 64 outstanding a thread", Some(figures.random_4k_iops_over), None)
+        ("random 4 KB read, 64 outstanding per thread", Some(figures.random_4k_iops_over), None)
     } else {
-        ("sequential 64 KB read, 64 outstanding a thread", None, Some(figures.sequential_64k_mb_s_over))
+        ("sequential 64 KB read, 64 outstanding per thread", None, Some(figures.sequential_64k_mb_s_over))
     };
     found.rows.push(PublishedRow {
         device: "Violin 6610 flash array, 8 Fibre Channel ports".to_owned(),
@@ -348,7 +348,7 @@ fn measured(disk: &DiskSetup, figures: &Figures) -> PublishedRow {
     PublishedRow {
         device: "measured here".to_owned(),
         load: format!(
-            "{} {} {}, {threads}, {} outstanding a thread",
+            "{} {} {}, {threads}, {} outstanding per thread",
             disk.pattern,
             format::bytes(disk.block_bytes),
             figures.kind,
@@ -374,7 +374,7 @@ fn operation(disk: &DiskSetup) -> Option<&'static str> {
 
 fn load(op: &str, block_kb: u64, threads: u32, outstanding: u32) -> String {
     let threads = format::counted(threads as usize, "thread", "threads");
-    format!("random {block_kb} KB {op}, {threads}, {outstanding} outstanding a thread")
+    format!("random {block_kb} KB {op}, {threads}, {outstanding} outstanding per thread")
 }
 
 #[cfg(test)]

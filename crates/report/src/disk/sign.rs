@@ -99,8 +99,8 @@ pub(super) enum Write {
 pub(super) fn faster_than(storage: &Storage, us: f64, write: Write) -> Option<String> {
     let reads_turn = storage.page.as_ref().is_some_and(|page| page.mean_us >= HALF_TURN_15000_US);
     let (turn_us, around) = match write {
-        Write::Anywhere => (HALF_TURN_15000_US, "to come round"),
-        Write::Again => (2.0 * HALF_TURN_15000_US, "to come round once"),
+        Write::Anywhere => (HALF_TURN_15000_US, "for half a turn"),
+        Write::Again => (2.0 * HALF_TURN_15000_US, "for one turn"),
     };
     match us {
         _ if storage.below.stands_for.is_some() => None,
@@ -200,7 +200,7 @@ mod tests {
         let raid = cache(&samples::raid_with_cache()).unwrap();
         assert_eq!(
             raid,
-            "probable write cache: a commit takes 120 µs, a disk of 15,000 rpm takes 2 ms to come round. Check that it survives a power loss"
+            "probable write cache: a commit takes 120 µs, a disk of 15,000 rpm takes 2 ms for half a turn. Check that it survives a power loss"
         );
         let host = cache(&samples::memory_of_a_host()).unwrap();
         assert!(host.contains("19.4 µs, flash cells take 220 µs (Micron TN-29-19). Check"), "{host}");

@@ -70,7 +70,7 @@ pub(super) fn cloud_volume() -> Storage {
 pub(super) fn loop_on_tmpfs() -> Storage {
     let below = Below {
         turns: false,
-        stands_for: Some("loop0 is a loop device: what its file lies on answers".to_owned()),
+        stands_for: Some("loop0 is a loop device: the storage of its file answers".to_owned()),
     };
     sample([32_000.0, 150_000.0, 160_000.0, 6_000.0, 30_000.0, 120_000.0, 110_000.0], 2.0, below)
 }

@@ -152,7 +152,7 @@ fn saturation(curve: &[(f64, Vec<Option<f64>>)], seed: u64) -> Result<stats::Kne
         curve.iter().map(|(level, by_block)| CandidateLevel { level: *level, by_block }).collect();
     match stats::knee(&levels, seed) {
         Ok(knee) if knee.slope_above > knee.slope_below => {
-            Err(format!("no knee: past {:.3} outstanding the rate rises faster, not slower", knee.at))
+            Err(format!("no knee: above {:.3} outstanding the rate rises faster, not slower", knee.at))
         }
         other => other.map_err(|reason| reason.to_string()),
     }

@@ -50,13 +50,9 @@ fn rate(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
         }
     });
     let caption = match (group.iter().any(|sweep| sweep.knee.is_some()), group.len() <= MARKED) {
-        (true, true) => {
-            "A ring marks the knee, the shaded width its 95% interval: past it, more depth gains at a lower rate."
-        }
-        (true, false) => {
-            "A ring marks the knee: past it, more depth gains at a lower rate. The verdicts give its interval."
-        }
-        (false, _) => "No knee is claimed in these series; the verdicts say why.",
+        (true, true) => "Ring: the knee. Shaded: its 95% interval. Above the knee, more depth gains less.",
+        (true, false) => "Ring: the knee. Above it, more depth gains less. The verdicts give its interval.",
+        (false, _) => "These series have no clear knee. The verdicts give the reason.",
     };
     Some(Chart {
         heading,
@@ -92,10 +88,10 @@ fn latency(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
     });
     let caption = match tolerance_us {
         Some(us) if shown.is_none() => {
-            format!("The tolerance of {} lies far from these curves.", plain_latency(us))
+            format!("The tolerance of {} is outside this chart.", plain_latency(us))
         }
         Some(us) => {
-            format!("A series stops at the first depth whose mean latency is over {}.", plain_latency(us))
+            format!("A series stops at the first depth with a mean latency above {}.", plain_latency(us))
         }
         None => "Mean of all operations of a depth.".to_owned(),
     };
@@ -122,8 +118,8 @@ fn scatter(canvas: &mut Canvas<'_>, point: &SweepPoint, ink: Ink, (x, y): (&Scal
 fn bars_in_words(group: &[&Sweep]) -> &'static str {
     let points = || group.iter().flat_map(|sweep| &sweep.points);
     match (points().any(|point| point.interval.is_some()), points().any(|point| !point.repeats.is_empty())) {
-        (true, true) => " Bars: 95% intervals over the repeats, which are the small points.",
-        (true, false) => " Bars: 95% intervals of that one run.",
+        (true, true) => " Bars: 95% intervals over the repeats. Small points: the repeats.",
+        (true, false) => " Bars: 95% intervals of that run only.",
         (false, true) => " Small points: the repeats.",
         (false, false) => " No run was long enough for an interval.",
     }
@@ -157,7 +153,7 @@ fn draw(
     let (low, high) = (depths().fold(f64::INFINITY, f64::min), depths().fold(1.0, f64::max));
     let x = Axis {
         scale: Scale::doublings(low, high, frame.left, frame.right),
-        title: "outstanding I/Os a thread",
+        title: "outstanding I/Os per thread",
         print: plain,
     };
     svg((WIDTH, HEIGHT), heading, &describe(group, &value, y.print), |canvas| {

@@ -30,7 +30,7 @@ pub(crate) fn trials(report: &Report) -> Table {
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
     columns.extend(figure_columns(OF_THIS_RUN, &report.percentiles));
-    columns.push(words("state", "how it ended, unless complete", 0));
+    columns.push(words("state", "end of the trial, if not complete", 0));
     let rows = report
         .disks()
         .filter(|trial| !trial.is_skipped())
@@ -76,14 +76,17 @@ fn lead(main: bool, number: String, name: &str, kind: &str) -> Vec<String> {
 
 /// Configurations with their repeats taken together.
 fn configurations(report: &Report) -> Table {
-    let mut columns =
-        vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    let mut columns = vec![column("runs", "repeats in this row", 3), words("configuration", "name", 0)];
     let keys = level_keys(report.disks());
     columns.extend(level_columns(&keys));
     columns.extend(figure_columns(OVER_REPEATS, &report.percentiles));
-    columns.push(column("best", "I/Os a second of the best repeat", 1));
-    columns.push(column("best MB/s", "10^6 bytes a second of the best repeat, as CrystalDiskMark prints", 1));
-    columns.push(words("not complete", "trials that do not count, unless none does", 0));
+    columns.push(column("best", "I/Os per second of the best repeat", 1));
+    columns.push(column(
+        "best MB/s",
+        "10^6 bytes per second of the best repeat, as CrystalDiskMark prints",
+        1,
+    ));
+    columns.push(words("not complete", "trials that do not count, if any", 0));
     let rows = report
         .configurations_of(Workload::Disk)
         .flat_map(|configuration| configuration_rows(configuration, &keys, &report.percentiles))
@@ -117,25 +120,25 @@ fn configuration_rows(configuration: &Configuration, keys: &[String], percentile
 }
 
 /// What an interval of one trial is of.
-const OF_THIS_RUN: &str = "interval of the operations a second of this one run";
+const OF_THIS_RUN: &str = "interval of the operations per second, for this run only";
 
 /// What an interval of several trials is of.
 const OVER_REPEATS: &str =
-    "interval of the operations a second: over the repeats, of a single one of that run";
+    "interval of the operations per second: over the repeats; with one repeat, for this run only";
 
 fn figure_columns(interval: &'static str, percentiles: &Percentiles) -> Vec<Column> {
     let mut columns = vec![
         column("IOPS", "operations a second", 0),
         column("95%", interval, 5),
-        column("MB/s", "10^6 bytes a second", 0),
+        column("MB/s", "10^6 bytes per second", 0),
         column("mean", "mean latency", 0),
     ];
     columns.extend(percentile_columns(percentiles, [2, 4, 0, 3]));
     columns.extend([
         column("max", "longest latency", 1),
         column("in flight", "mean number of operations in flight, by Little's law", 2),
-        column("CPU µs", "CPU time of the load generator an operation, in microseconds", 2),
-        column("all CPU µs", "CPU time of the whole machine an operation, in microseconds", 6),
+        column("CPU µs", "CPU time of the load generator per operation, in microseconds", 2),
+        column("all CPU µs", "CPU time of the whole machine per operation, in microseconds", 6),
     ]);
     columns
 }
@@ -172,15 +175,15 @@ pub(crate) fn open_loops(report: &Report) -> Option<Table> {
         .collect();
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        column("offered /s", "operations due a second", 0),
-        column("achieved /s", "operations completed a second", 0),
-        column("unsent", "due and not sent when the window ended", 0),
-        column("response p50", "completion − due time, median", 2),
-        column("response p99", "completion − due time, 99th percentile", 0),
+        column("offered /s", "planned operations per second", 0),
+        column("achieved /s", "operations completed per second", 0),
+        column("unsent", "planned, but not sent at the end of the window", 0),
+        column("response p50", "completion − planned time, median", 2),
+        column("response p99", "completion − planned time, 99th percentile", 0),
         column("service p50", "completion − sending, median", 3),
         column("service p99", "completion − sending, 99th percentile", 1),
-        column("lag p50", "sending − due time, median", 4),
-        column("lag p99", "sending − due time, 99th percentile", 1),
+        column("lag p50", "sending − planned time, median", 4),
+        column("lag p99", "sending − planned time, 99th percentile", 1),
     ];
     let times = |summary: Option<Summary>| {
         let summary = summary.unwrap_or_default();
@@ -236,7 +239,7 @@ pub(crate) fn published(comparison: &Comparison) -> Table {
         words("device", "what was loaded", 0),
         words("load", "block, threads, outstanding I/Os", 1),
         column("IOPS", "I/Os a second", 0),
-        column("MB/s", "10^6 bytes a second", 0),
+        column("MB/s", "10^6 bytes per second", 0),
         column("mean", "mean latency", 0),
         column("max", "longest latency", 0),
     ];
@@ -262,5 +265,5 @@ pub(crate) fn published(comparison: &Comparison) -> Table {
         ])
     });
     let rows = rows.collect();
-    Table { title: format!("{}: beside published figures", comparison.configuration), columns, rows }
+    Table { title: format!("{}: compared with published figures", comparison.configuration), columns, rows }
 }

@@ -94,14 +94,14 @@ fn findings(report: &Report) -> Option<Table> {
         Column { spare: 1, ..Column::number("at s") },
         Column::words("detail"),
     ];
-    Table::of("Findings, the first of each thread; with their bytes in findings/", columns, rows)
+    Table::of("Findings: the first of each thread. Their bytes are in findings/", columns, rows)
 }
 
 fn finding_cells(trial: &Trial, finding: &Finding) -> Vec<String> {
     let version = |version: Option<u64>| {
         version.map_or_else(|| format::UNKNOWN.to_owned(), |version| version.to_string())
     };
-    let again = if finding.recovered { "; right when read again" } else { "" };
+    let again = if finding.recovered { "; correct when read again" } else { "" };
     vec![
         trial.number.to_string(),
         finding.damage.to_string(),
@@ -140,7 +140,7 @@ fn coverage(report: &Report) -> Option<Table> {
         Column::number("times each"),
         Column { spare: 1, ..Column::words("map: . checked, - in part, X damaged") },
     ];
-    Table::of("Coverage: what was checked of each file", columns, rows)
+    Table::of("Coverage: checked pages of each file", columns, rows)
 }
 
 /// A sign for each equal part of a file.

@@ -49,8 +49,8 @@ pub(super) fn longest(trial: &Trial, verified: &Verified) -> Option<Chart> {
         "each is".to_owned()
     };
     let remark = format!(
-        "The slowest I/O that was answered in each second. {} took longer than 1 s, {} longer than {} s; {which} shaded from when it \
-         was sent until it was answered, but those of the last audit.",
+        "The slowest I/O answered in each second. {} took longer than 1 s, {} longer than {} s. {which} shaded from sending to \
+        answer, except in the last audit.",
         format::counted(verified.slow as usize, "I/O", "I/Os"),
         format::grouped(verified.stalls),
         verified.stall_s,
@@ -92,12 +92,11 @@ pub(super) fn map(trial: &Trial, verified: &Verified) -> Option<Chart> {
     let mut legend = vec![Key::new(Ink::Series(0), "checked"), Key::new(Ink::Shade, "never checked")];
     legend.extend(is_damaged.then(|| Key::new(Ink::Series(1), "damage found")));
     Some(Chart {
-        heading: "Map of the files: what was checked, and where damage is".to_owned(),
+        heading: "Map of the files: checked pages and damage".to_owned(),
         svg,
         legend,
         caption: format!(
-            "From the first page to the last. The darker, the more often the pages of that part were checked; the darkest \
-             {} times each on average.",
+            "From the first page to the last. Darker parts were checked more often, the darkest {} times per page on average.",
             format::figure(most)
         ),
         table: table(rows),
@@ -165,7 +164,7 @@ fn table(rows: &[FileMap]) -> Table {
             damage,
         ])
     };
-    Table { title: "What was checked of each file".to_owned(), columns, rows: rows.iter().map(row).collect() }
+    Table { title: "Checks of each file".to_owned(), columns, rows: rows.iter().map(row).collect() }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What became of what was asked for while something was broken: acknowledged, there, lost, without an answer, there twice.
+//! Outcome of the operations while something was broken: acknowledged, there, lost, without an answer, there twice.
 
 use record::Workload;
 
@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::table::{Row, Table, column, dash, words};
 use crate::trial::Trial;
 
-/// What became of what was asked for, over the whole load, counted in what a workload counts: rows, orders, writes.
+/// Outcome of the operations, over the whole load, counted in what a workload counts: rows, orders, writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// Acknowledged, and to be there in the end.
@@ -30,17 +30,13 @@ pub(crate) struct Account {
 pub(super) fn table(report: &Report, workload: Workload) -> Option<Table> {
     let columns = vec![
         words("trial", "number", 0),
-        column("acknowledged", "over the whole load, its warm-up included", 0),
-        column("there", "those of them that are there in the end", 1),
-        column("lost", "those of them that are not", 0),
-        column("ambiguous", "without an answer: nobody was told whether they were done", 0),
-        column(
-            "were done",
-            "those without an answer that are there, or were found there before they were sent again",
-            0,
-        ),
-        column("done twice", "what is there beyond all that was asked for", 0),
-        column("refused", "what the server said that it did not do", 2),
+        column("acknowledged", "over the whole load, with its warm-up", 0),
+        column("there", "acknowledged operations found at the end", 1),
+        column("lost", "acknowledged operations not found", 0),
+        column("ambiguous", "without an answer: they may or may not have been done", 0),
+        column("were done", "unanswered operations that were found", 0),
+        column("done twice", "data that no operation wrote", 0),
+        column("refused", "operations that the server refused", 2),
     ];
     let row = |trial: &Trial| {
         let account = trial.shown().account(trial).filter(|_| !trial.beside.faults.is_empty())?;
@@ -57,7 +53,7 @@ pub(super) fn table(report: &Report, workload: Workload) -> Option<Table> {
         ]))
     };
     let rows = report.trials_of(workload).filter_map(row).take(super::table::SHOWN_MAX);
-    let table = Table::of("What became of what was asked for", columns, rows)?;
+    let table = Table::of("Outcome of the operations", columns, rows)?;
     Some(table.without_empty_columns(&["refused"]))
 }
 

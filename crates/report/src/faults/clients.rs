@@ -14,16 +14,16 @@ pub(super) fn table(report: &Report, workload: Workload) -> Option<Table> {
         column("clients", "of the trial", 1),
         column(
             "were away",
-            "clients that waited half a second or more for what they had asked for, of registers as long as `outage`",
+            "clients that waited at least half a second for an answer; with registers, as long as `outage`",
             0,
         ),
-        column("shortest", "of the longest times in which these waited: the least", 1),
-        column("median", "the one in the middle", 0),
+        column("shortest", "shortest of these clients' longest waits", 1),
+        column("median", "median of these clients' longest waits", 0),
         column("longest", "the longest", 0),
-        column("together", "all such times of all clients", 2),
+        column("together", "sum of all such waits of all clients", 2),
     ];
     let rows = report.trials_of(workload).filter_map(row).take(super::table::SHOWN_MAX);
-    Table::of("What single clients saw of it", columns, rows)
+    Table::of("Effect on single clients", columns, rows)
 }
 
 fn row(trial: &Trial) -> Option<Row> {

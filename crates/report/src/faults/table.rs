@@ -13,48 +13,36 @@ use crate::trial::Trial;
 pub(super) const SHOWN_MAX: usize = 100;
 
 /// What stands under the table.
-const MEANING: &str = "Times are seconds since the load began. No answer: from the last answer before to the first one after, if that took half a \
-                       second or more; a fault that is begun while nobody is answered shares that time";
+const MEANING: &str = "Times are seconds since the load began. No answer: from the last answer before the fault to the first one \
+after it, if at least half a second. Faults that begin during such a time share it";
 
 /// The faults of a workload's trials.
 pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
     let columns = vec![
         words("trial", "number", 0),
-        words("fault", "as the study asks for it", 0),
+        words("fault", "the study's words for it", 0),
         words("of", "server or node", 1),
-        column("at", "when it was begun", 0),
-        column("broken after", "from when it was begun until it was done", 4),
-        column("mended at", "when it was undone", 2),
-        column("no answer", "the longest time without an answer", 0),
-        column(
-            "started within",
-            "how long a single server took to start again and to recover from a crash",
-            0,
-        ),
-        column(
-            "noticed",
-            "from when it was begun until whoever decides who takes over held a node for gone",
-            2,
-        ),
-        column("another node", "from when it was begun until another node took the writes", 0),
-        column("redundant", "from when it was begun until a node stood by again", 1),
-        column("before", "a second, before the first fault", 2),
-        column(
-            "meanwhile",
-            "a second, from the second in which it was begun to the one in which it was over",
-            2,
-        ),
-        column("after", "a second, once it was over", 2),
+        column("at", "begin of the fault", 0),
+        column("done after", "time from its begin until it was done", 4),
+        column("repaired at", "time of its repair", 2),
+        column("no answer", "longest time without an answer", 0),
+        column("started within", "time that a single server took to start and recover", 0),
+        column("noticed", "time from its begin until the failover software declared the node dead", 2),
+        column("another node", "time from its begin until another node accepted writes", 0),
+        column("redundant", "time from its begin until a standby was ready again", 1),
+        column("before", "per second, before the first fault", 2),
+        column("meanwhile", "per second, from the second of its begin to the second of its end", 2),
+        column("after", "per second, after its end", 2),
         column("mean before", "mean latency before the first fault", 3),
-        column("mean meanwhile", "mean latency of what was answered meanwhile", 4),
-        column("mean after", "mean latency once it was over", 3),
-        column("longest", "the longest latency meanwhile", 3),
-        words("failed", "why it was not done as it was asked for", 0),
+        column("mean meanwhile", "mean latency of operations answered during the fault", 4),
+        column("mean after", "mean latency after its end", 3),
+        column("longest", "longest latency during the fault", 3),
+        words("failed", "reason for a difference from the study", 0),
     ];
     let faults =
         |trial: &Trial| trial.beside.faults.iter().map(|fault| row(trial, fault)).collect::<Vec<Row>>();
     let rows = report.trials_of(workload).flat_map(faults).take(SHOWN_MAX);
-    let Some(table) = Table::of("What was broken on purpose", columns, rows) else { return Vec::new() };
+    let Some(table) = Table::of("Injected faults", columns, rows) else { return Vec::new() };
     let table =
         table.without_empty_columns(&["started within", "noticed", "another node", "redundant", "failed"]);
     let account = account::table(report, workload).map(Block::Table);

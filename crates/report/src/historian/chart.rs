@@ -38,8 +38,7 @@ fn pending(trial: &Trial) -> Option<Chart> {
         trial,
         "Pending records",
         &from_zero(most, "records accepted and not yet committed"),
-        "Line: mean of each second. Band: fewest to most in it. A rate is held where they keep coming back to nearly \
-         nothing.",
+        "Line: mean of each second. Band: lowest to highest value in it. A rate is sustained if the backlog keeps returning to nearly zero.",
         ("", |value| format::grouped(value.round() as u64)),
     ))
 }
@@ -59,7 +58,7 @@ fn rates(trial: &Trial) -> Option<Chart> {
         trial,
         "Offered and written",
         &from_zero(most, "records a second"),
-        "Each point is one second; shaded ones, such as warm-up, make no figures.",
+        "One point per second. Shaded seconds, such as warm-up, do not count.",
         ("records/s", format::figure),
     ))
 }
@@ -76,7 +75,7 @@ fn screens(trial: &Trial) -> Option<Chart> {
     let (top, bottom) = Frame::heights(HEIGHT);
     let y = Axis {
         scale: Scale::decades(low, high, bottom, top),
-        title: "longest read of a second",
+        title: "longest read of each second",
         print: plain_latency,
     };
     let course = Course { lines, band: None, spans: Span::of(trial) };
@@ -84,7 +83,7 @@ fn screens(trial: &Trial) -> Option<Chart> {
         trial,
         "Screens",
         &y,
-        "Trend: a time window of a screen's tags. Latest: their latest values. Seconds without a read have no point.",
+        "Trend: a time window of the tags on a screen. Latest: their latest values. Seconds without a read have no point.",
         ("", format::latency),
     ))
 }
@@ -111,6 +110,6 @@ fn sizes(trial: &Trial) -> Option<Chart> {
         }
         false => Axis { print: format::plain_bytes, ..from_zero(most, "size") },
     };
-    let remark = "Sizes of the database and of its log, where the server tells them. A dot is a reading.";
+    let remark = "Sizes of the database and of its log, if the server reports them. Each dot is a reading.";
     Some(course.chart(trial, "Size over time", &y, remark, ("", format::decimal_bytes)))
 }

@@ -33,7 +33,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     verdicts.extend(report.searches.iter().filter(|search| !search.failed_below.is_empty()).map(|search| {
         let rates: Vec<String> = search.failed_below.iter().map(|&rate| format::plain(rate)).collect();
         let sentence = format!(
-            "rates below the confirmed one failed ({} records/s), so something else than the rate decided",
+            "rates below the confirmed one failed ({} records/s), so the rate was not the cause",
             rates.join(", ")
         );
         let verdict = Verdict::new(Level::Warning, "search_inconsistent", sentence);

@@ -24,7 +24,7 @@ fn server(setup: &HistorianSetup) -> Named {
     let server = &setup.server;
     let mut facts = vec![
         ("durability", server.durability.clone()),
-        ("a committed row survives a loss of power", yes(server.is_durable)),
+        ("committed rows survive a power loss", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("target", setup.target.clone()),
         ("database of our own", setup.database.clone()),
@@ -38,14 +38,14 @@ fn server(setup: &HistorianSetup) -> Named {
 fn collecting(setup: &HistorianSetup) -> Named {
     let calibration = setup
         .calibration
-        .map(|c| format!("{} ns an event", format::figure(c.generator_ns_per_operation)))
+        .map(|c| format!("{} ns per event", format::figure(c.generator_ns_per_operation)))
         .unwrap_or_else(|| "not calibrated".to_owned());
     vec![
         ("source of events", setup.source.clone()),
         ("tags", grouped(setup.tags.into())),
         ("loop", format::pacing(setup.pacing)),
         ("seed", setup.seed.to_string()),
-        ("collecting and buffering alone", calibration),
+        ("collecting and buffering only", calibration),
     ]
 }
 
@@ -54,15 +54,15 @@ fn writing(setup: &HistorianSetup) -> Named {
     let partition = setup.partition_s.map_or_else(|| "none".to_owned(), format::duration);
     vec![
         ("buffer holds at most", format!("{} events", grouped(setup.max_buffered_events))),
-        ("rows of a flush", grouped(setup.flush_rows.into())),
-        ("fewer are flushed after", format::plain_latency(setup.flush_interval_ms * 1e3)),
-        ("events wait to be sorted for", format::plain_latency(setup.time_sorting_period_ms * 1e3)),
+        ("records per batch", grouped(setup.flush_rows.into())),
+        ("a smaller batch is written after", format::plain_latency(setup.flush_interval_ms * 1e3)),
+        ("events wait for sorting for", format::plain_latency(setup.time_sorting_period_ms * 1e3)),
         ("writers", setup.writers.to_string()),
         ("written by", format!("{} ({})", setup.write_statement, setup.write_method.replace('_', "-"))),
         ("index over tag and time", yes(setup.index)),
         ("partitions", partition),
-        ("limit of the p99 from event to commit", limit),
-        ("rows in the table before", grouped(setup.rows_before)),
+        ("p99 limit from event to commit", limit),
+        ("rows in the table at the start", grouped(setup.rows_before)),
     ]
 }
 
@@ -78,7 +78,7 @@ fn reading(readers: Option<&ReaderSetup>) -> Named {
                 readers.screen_tags
             ),
         ),
-        ("a screen reads back", format::duration(readers.trend_window_s)),
+        ("time window of a screen", format::duration(readers.trend_window_s)),
         ("latest values every", format::duration(readers.latest_interval_s)),
     ]
 }
@@ -87,11 +87,11 @@ fn purging(maintenance: Option<&MaintenanceSetup>) -> Named {
     let Some(maintenance) = maintenance else { return vec![("purge", "none".to_owned())] };
     let how = maintenance.purge_rows.map_or_else(
         || "drops partitions".to_owned(),
-        |rows| format!("deletes {} rows with a statement", plain(rows as f64)),
+        |rows| format!("deletes {} rows per statement", plain(rows as f64)),
     );
     vec![
         ("purge", format!("every {}, {how}", format::duration(maintenance.interval_s))),
-        ("rows are kept for", format::duration(maintenance.retention_s)),
+        ("retention of rows", format::duration(maintenance.retention_s)),
         ("shrink after each purge", yes(maintenance.shrink)),
     ]
 }

@@ -3,37 +3,31 @@
 use crate::report::Report;
 use crate::trial::Trial;
 
-const BUFFERED: &str = "A historian takes events into a buffer and writes them in transactions of a set number of rows. Pending \
-    records are accepted and not yet committed; a row counts when its commit is answered. An event that \
-    comes while the buffer is full is refused and counted. Response is from when the event was due to the \
-    answer of its commit.";
+const BUFFERED: &str = "A historian puts events into a buffer and writes them in transactions of a set number of rows. The backlog is the number of records accepted but not yet committed. A record counts when its commit is answered. Events that arrive while the buffer is full are refused and counted. Response time is from the planned time of the event to the answer of its commit.";
 
-const HELD: &str = "A rate is held where, over the measured window, pending records do not grow (Theil–Sen slope of at most \
-    0.5% of the offered rate; where flushes are so large that they hide this growth, only what is left after each \
-    flush counts, and less than two flushes are not judged); in 80% of the cycles (from purge to purge, else 10 s or, in a short step, a \
-    fifth of it) they fall to what is offered in 0.1 s; 99.5% of what was offered is committed; what is \
-    pending drains in time when the load ends; the database holds just the rows that it acknowledged; and \
-    the p99 keeps its limit, if one was set.";
+const HELD: &str = "A rate is sustained if all of these hold in the measured window. The backlog does not grow: its Theil–Sen slope \
+is at most 0.5% of the offered rate. If batches are so large that they hide this growth, only the rest after each batch counts; \
+fewer than two batches are not judged. In 80% of the cycles the backlog falls to the records offered in 0.1 s. A cycle lasts from \
+purge to purge, otherwise 10 s; in a short step it is a fifth of the step. At least 99.5% of the offered records are committed. The \
+backlog drains in time when the load ends. The database contains exactly the acknowledged records. The p99 stays within its limit, \
+if there is one.";
 
-const COUNTED: &str = "Rows that were acknowledged and that no purge may have removed are counted in the database after every \
-    trial. After an outage the rows of a flush whose answer was lost are looked up before they are written \
-    again.";
+const COUNTED: &str = "After every trial prony counts the acknowledged records in the database, except those that a purge may have \
+deleted. If an outage loses the answer to a batch, prony looks its records up before it writes them again.";
 
-const SEARCHED: &str = "A search doubles the rate until one is given up, then halves the distance until the two lie close \
-    together, and confirms the highest rate that was held with longer steps; where too many of these fail, it \
-    goes on 3% lower, or at 98.5% of what was written in the second half of the failed steps if that is less (10% lower after six rates, and twelve rates at most). \
-    A confirmed rate must also be held in a long step where one was asked for. A rate is given up when it failed as often as the rules of the search say (twice, and two of \
-    four confirming steps, unless the search was made before or told otherwise): one failure may be a stall. Steps hold \
-    a cycle of the server, from checkpoint to checkpoint or from purge to purge, where that is known. A \
-    step that could not be judged counts neither way. What can be held lies between the rate that is called stable and \
-    the one that failed, as far as the steps tell.";
+const SEARCHED: &str = "A search doubles the rate until it rejects one. Then it halves the distance until the two rates are close, \
+and confirms the highest sustained rate with longer steps. If too many of these fail, it continues 3% lower. It continues at 98.5% \
+of the rate written in the second half of the failed steps if that is less. After six rates it continues 10% lower, up to twelve \
+rates. With a long step in the plan, a confirmed rate must be sustained there too. A search rejects a rate after two failures, or \
+two of four confirming steps: one failure can be a stall. The settings of a search can change these numbers. If the server's cycle \
+is known, from checkpoint to checkpoint or from purge to purge, each step covers one. A step that could not be judged does not \
+count. The sustainable rate is between the highest confirmed rate and the lowest rejected one.";
 
-const PURGED: &str = "A purge deletes what is older than the retention, a block of rows with each statement or a partition as \
-    a whole; a shrink gives the space back. They keep up where both together take less than the time to the \
-    next purge.";
+const PURGED: &str = "A purge deletes records older than the retention: a block of rows per statement, or a whole partition. A \
+shrink then frees the space. They keep up if both together take less than the time between purges.";
 
-const GROWN: &str = "Growth is the pages that tables and indexes use, divided by the rows in them, times the achieved rate. Room that \
-    the server allocated ahead of rows is left out. With purges, growth is that before the first one.";
+const GROWN: &str = "Growth is the size of the used pages of tables and indexes, divided by their rows, times the achieved rate. \
+Space that the server allocated in advance does not count. With purges, prony measures growth before the first one.";
 
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let purged = report.historians().filter_map(Trial::historian).any(|h| !h.maintenance.is_empty());

@@ -100,7 +100,7 @@ static WORDS: Words = Words {
     rate_metric: "records_per_s",
     headlines: &[finding::RECORD_RATE, finding::SEARCH],
     replaced: &[finding::RECORD_RATE, finding::SEARCH, finding::FLUSH_ROWS, finding::GROWTH],
-    all_in_flight: |slots| format!("all {} places of the buffer were taken", format::grouped(slots)),
+    all_in_flight: |slots| format!("all {} places of the buffer were full", format::grouped(slots)),
 };
 
 static LIMITS: Limits = Limits {
@@ -110,7 +110,7 @@ static LIMITS: Limits = Limits {
     remedy: ", and add writers",
     alone: Some(Alone {
         rule: "historian_rate",
-        reaches: "collecting and buffering reach without a database",
+        reaches: "collecting and buffering reaches without a database",
         remedy: "",
     }),
     late_remedy: None,
@@ -219,7 +219,7 @@ impl Shown for OfHistorian {
     /// What a database takes at once is no rate that it holds.
     fn next(&self, report: &Report) -> Option<String> {
         let search = Command::new("historian").with(Parameter::new("search"));
-        report.searches.is_empty().then(|| format!("search the rate that the database holds: {search}"))
+        report.searches.is_empty().then(|| format!("search for the sustained rate: {search}"))
     }
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {

@@ -192,11 +192,11 @@ impl Historian {
         }
         let counted = match self.rows_found {
             Some(found) => format!(
-                "of {} acknowledged rows {} were found",
-                format::grouped(self.rows_expected),
-                format::grouped(found)
+                "found {} of {} acknowledged rows",
+                format::grouped(found),
+                format::grouped(self.rows_expected)
             ),
-            None => "the acknowledged rows could not be counted".to_owned(),
+            None => "could not count the acknowledged rows".to_owned(),
         };
         Some(self.rows_mismatch.clone().unwrap_or(counted))
     }

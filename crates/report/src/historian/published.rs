@@ -41,7 +41,7 @@ pub struct HistorianComparison {
 pub struct OurRate {
     /// Configuration, or the search.
     pub configuration: String,
-    /// What the rate is: `stable`, `held`, `not held`, `as fast as the buffer took them`, …
+    /// What the rate is: `stable`, `held`, `not held`, `as fast as the buffer accepted them`, …
     pub how: String,
     /// Server and what its commits guarantee.
     pub server: String,
@@ -242,7 +242,7 @@ fn held(measured: &Measured<'_>) -> Vec<Rate> {
             .filter_map(|trial| trial.historian()?.stable);
         let stable: Vec<bool> = stable.collect();
         let how = match (setup.pacing, stable.as_slice()) {
-            (Loop::Closed { .. }, _) => "as fast as the buffer took them",
+            (Loop::Closed { .. }, _) => "as fast as the buffer accepted them",
             (Loop::Open { .. }, []) => "not judged",
             (Loop::Open { .. }, stable) if stable.iter().all(|held| *held) => "offered and held",
             (Loop::Open { .. }, _) => "not held",
@@ -257,7 +257,7 @@ fn searched(search: &Search, trials: &[Trial]) -> Option<Rate> {
     let rate = search.held_at()?;
     let how = match search.stable_at {
         Some(_) => "highest rate held",
-        None => "held once, not confirmed",
+        None => "sustained once, not confirmed",
     };
     let number = search.steps.first()?.trial;
     let setup = trials.iter().find(|t| t.number == number)?.historian()?.setup.as_ref()?;
@@ -345,12 +345,11 @@ fn differences(published: &Published, trials: &[Trial], best_per_s: f64) -> Vec<
     }
     let mut sentences = vec![
         format!(
-            "Published for SQL Server 2008 on disks of 2013, each with the highest rate whose pending records stayed \
-             near zero; measured here with {}.",
+            "Published for SQL Server 2008 on disks of 2013: the highest rate with a backlog near zero. Measured here with {}.",
             engines.join(", ")
         ),
         format!(
-            "The rows of a flush were varied at {} records/s and judged by how the pending records looked.",
+            "The records per batch were varied at {} records/s. The author judged them by the backlog.",
             format::plain(best_per_s)
         ),
     ];

@@ -1,4 +1,4 @@
-//! The steps of a search and the series over the rows of a flush. What was held is a dot, what was not a cross, what
+//! The steps of a search and the series over the records per batch. What was held is a dot, what was not a cross, what
 //! could not be judged a ring: shapes say it, not colours.
 
 use super::table;
@@ -48,7 +48,7 @@ pub(crate) fn search(search: &Search) -> Option<Chart> {
         heading,
         svg,
         legend: legend(search.steps.iter().map(|step| key(step.stable))),
-        caption: "Dot: held. Cross: not held. Ring: could not be judged. Shaded: steps that confirm a rate."
+        caption: "Dot: sustained. Cross: not sustained. Ring: could not be judged. Shaded: confirming steps."
             .to_owned(),
         table: table::steps(search),
     })
@@ -95,7 +95,7 @@ fn describe(search: &Search) -> String {
     each.collect::<Vec<String>>().join("; ")
 }
 
-/// Records a second over the rows of a flush, all series in one chart. None without a series.
+/// Records a second over the records per batch, all series in one chart. None without a series.
 pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
     let points = || all.iter().flat_map(|series| &series.points);
     let y = Axis {
@@ -109,8 +109,8 @@ pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
     let rows = || points().map(|point| f64::from(point.flush_rows));
     let (low, high) = (rows().reduce(f64::min)?, rows().reduce(f64::max)?);
     let scale = Scale::decades(low / 1.2, high * 1.2, frame.left, frame.right);
-    let x = Axis { scale, title: "rows of a flush", print: plain };
-    let heading = "Records/s by the rows of a flush".to_owned();
+    let x = Axis { scale, title: "records per batch", print: plain };
+    let heading = "Records/s by records per batch".to_owned();
     let at = |point: &FlushPoint| (x.scale.at(f64::from(point.flush_rows)), y.scale.at(point.records_per_s));
     let svg = svg((WIDTH, HEIGHT), &heading, &described(all), |canvas| {
         frame.draw(canvas, &x, &y);
@@ -133,8 +133,7 @@ pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
         svg,
         legend: Vec::new(),
         caption:
-            "A cross marks a rate that was offered and not held. The tables give the gain over 40 rows, the \
-                  default."
+            "Cross: offered, but not sustained. The tables give the gain over batches of 40, the default."
                 .to_owned(),
         table: together(all),
     })
@@ -169,7 +168,7 @@ fn together(all: &[FlushSeries]) -> Table {
         })
     });
     let rows = rows.collect();
-    Table { title: "Records/s by the rows of a flush".to_owned(), columns, rows }
+    Table { title: "Records/s by records per batch".to_owned(), columns, rows }
 }
 
 /// From zero, or by factors where the rates lie far apart.

@@ -22,17 +22,17 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
     let keys = level_keys(trials.iter().copied());
     columns.extend(level_columns(&keys));
     columns.extend([
-        column("offered/s", "events due a second; a dash where they came as fast as the buffer took them", 0),
-        column("records/s", "rows committed a second", 0),
-        column("95%", "interval of the records a second of this one run", 5),
+        column("offered/s", "planned events per second; a dash if they came as fast as the buffer accepted them", 0),
+        column("records/s", "records committed per second", 0),
+        column("95%", "interval of the records per second, for this run only", 5),
         column("commits/s", "transactions a second", 4),
-        column("flush p50", "half of the transactions were as fast", 6),
-        column("flush p99", "99% of the transactions were as fast", 3),
-        column("record p99", "99% of the records took no longer from event to commit", 1),
-        column("pending max", "most records accepted and not yet committed", 2),
-        column("refused", "events that came while the buffer was full, also before and after the measured window, by which a rate is judged", 2),
-        column("held", "whether the offered rate was held", 0),
-        words("state", "how it ended, unless complete", 0),
+        column("flush p50", "median of the transactions", 6),
+        column("flush p99", "99th percentile of the transactions", 3),
+        column("record p99", "99th percentile from event to commit", 1),
+        column("pending max", "maximum backlog: records accepted but not yet committed", 2),
+        column("refused", "events refused because the buffer was full, over the whole trial. They decide if a rate is sustained", 2),
+        column("held", "if the offered rate was sustained", 0),
+        words("state", "end of the trial, if not complete", 0),
     ]);
     let table = Table::of("Historian", columns, trials.iter().map(|trial| row(trial, &keys)));
     table.map(|table| table.without_empty_columns(&["state", "95%", "held"]))
@@ -77,7 +77,7 @@ fn name(trial: &Trial) -> String {
     match trial.search {
         Some(record::SearchStep::Probe { .. }) => format!("{}: step", trial.name),
         Some(record::SearchStep::Confirm { .. }) => format!("{}: confirming", trial.name),
-        Some(record::SearchStep::Long { .. }) => format!("{}: confirming for longer", trial.name),
+        Some(record::SearchStep::Long { .. }) => format!("{}: longer confirmation", trial.name),
         None => trial.name.clone(),
     }
 }
@@ -103,7 +103,8 @@ impl Which {
     fn columns(&self) -> Vec<Column> {
         let mut columns = vec![words("trial", "name of the configuration", 0)];
         columns.extend(level_columns(&self.keys));
-        columns.extend(self.searches.then(|| column("offered/s", "events due a second in this step", 0)));
+        columns
+            .extend(self.searches.then(|| column("offered/s", "planned events per second in this step", 0)));
         columns
     }
 
@@ -125,10 +126,10 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
     columns.extend([
         words("read", "trend: a time window of a screen's tags; latest: their latest values", 0),
         column("reads", "how many", 0),
-        column("errors", "how many ended with an error", 2),
+        column("errors", "reads that failed", 2),
         column("rows a read", "rows received", 1),
-        column("p50", "half of the reads were as fast", 1),
-        column("p99", "99% of the reads were as fast", 3),
+        column("p50", "median of the reads", 1),
+        column("p99", "99th percentile of the reads", 3),
         column("mean", "mean latency", 4),
         column("longest", "longest latency", 0),
     ]);
@@ -153,7 +154,7 @@ pub(crate) fn screens(report: &Report) -> Option<Table> {
             kinds.into_iter().filter_map(move |(kind, reads)| Some(read(trial, kind, reads.as_ref()?)))
         },
     );
-    let table = Table::of("Screens that read meanwhile", columns, rows);
+    let table = Table::of("Screens that read during the load", columns, rows);
     table.map(|table| table.without_empty_columns(&["p50", "p99"]))
 }
 
@@ -165,14 +166,14 @@ pub(crate) fn maintenance(report: &Report) -> Option<Table> {
         column("begin", "since the load began", 1),
         column("purge", "length of the purge", 0),
         column("rows", "rows purged", 0),
-        column("statements", "statements that it took", 4),
+        column("statements", "statements of the purge", 4),
         column("shrink", "length of the shrink", 0),
-        column("share", "purge and shrink over the time from one purge to the next", 0),
-        column("pending mean", "mean of the pending records meanwhile", 2),
-        column("pending max", "most pending records meanwhile", 0),
+        column("share", "purge and shrink, as a share of the time between purges", 0),
+        column("pending mean", "mean backlog during the purge", 2),
+        column("pending max", "maximum backlog during the purge", 0),
         column("size before", "of the database", 3),
         column("after", "size of the database", 3),
-        words("error", "why it did not come to its end", 0),
+        words("error", "reason why it did not finish", 0),
     ]);
     let runs = report.historians().flat_map(|trial| {
         trial
@@ -209,12 +210,12 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
     let which = Which::of(report);
     let mut columns = which.columns();
     columns.extend([
-        column("acknowledged", "rows whose commit was answered", 1),
-        column("expected", "acknowledged rows that no purge may have removed", 0),
-        column("found", "those of them that are in the database", 0),
+        column("acknowledged", "records with an answered commit", 1),
+        column("expected", "acknowledged rows that no purge may have deleted", 0),
+        column("found", "found rows among them", 0),
         column("size after", "of the database", 3),
         column("log written", "bytes that the server wrote to its log", 4),
-        column("bytes/record", "pages in use per record, indexes included", 0),
+        column("bytes/record", "used pages per record, with indexes", 0),
         column("an hour", "growth at the achieved rate", 2),
         column("a day", "growth at the achieved rate", 0),
         column("a week", "growth at the achieved rate", 1),
@@ -297,12 +298,12 @@ fn because(reasons: &[String]) -> String {
 pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
     let columns = vec![
         column("rows a flush", "rows of one transaction", 0),
-        column("records/s", "rows committed a second", 0),
-        column("gain over 40", "more records a second than with 40 rows", 0),
+        column("records/s", "records committed per second", 0),
+        column("gain over 40", "gain in records per second over batches of 40", 0),
         column("commits/s", "transactions a second", 1),
-        column("flush p99", "99% of the transactions were as fast", 2),
-        column("pending max", "most records accepted and not yet committed", 1),
-        column("held", "whether the offered rate was held", 0),
+        column("flush p99", "99th percentile of the transactions", 2),
+        column("pending max", "maximum backlog: records accepted but not yet committed", 1),
+        column("held", "if the offered rate was sustained", 0),
     ];
     let rows = series.points.iter().map(|point| {
         Row::of(vec![
@@ -315,7 +316,7 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
             dash(point.stable.map(yes)),
         ])
     });
-    Table { title: format!("Rows of a flush, {}", series.series), columns, rows: rows.collect() }
+    Table { title: format!("Records per batch, {}", series.series), columns, rows: rows.collect() }
         .without_empty_columns(&["gain over 40", "held"])
 }
 
@@ -341,8 +342,8 @@ pub(crate) fn beside(comparison: &HistorianComparison) -> Vec<Block> {
 /// Ours first, then the published placements; how many rows are ours.
 fn placements(comparison: &HistorianComparison) -> (Table, usize) {
     let columns = vec![
-        words("server", "what wrote, and where", 0),
-        column("records/s", "rows committed a second", 0),
+        words("server", "program, and place of the files", 0),
+        column("records/s", "records committed per second", 0),
         Column {
             meaning: "over the best published placement",
             ..Column::number(over(comparison.best_per_s))
@@ -405,22 +406,22 @@ fn published_flush(comparison: &HistorianComparison) -> Option<Table> {
             Row::of(cells)
         });
     let rows = rows.collect();
-    Some(Table { title: "Rows of a flush, published and here".to_owned(), columns, rows })
+    Some(Table { title: "Records per batch, published and measured".to_owned(), columns, rows })
 }
 
 /// The published project beside our trials with purges; none where no purge ran here.
 fn real_project(comparison: &HistorianComparison) -> Option<Table> {
     let columns = vec![
-        words("run", "published, or the name of the trial", 0),
+        words("run", "published, or name of the trial", 0),
         column("rows a statement", "deleted by one statement of a purge", 1),
-        column("records/s", "rows committed a second", 0),
+        column("records/s", "records committed per second", 0),
         column("purge", "length of the longest purge", 0),
         column("shrink", "length of the longest shrink", 0),
-        column("every", "time from one purge to the next", 0),
+        column("every", "time between purges", 0),
         column("pending max", "most pending records", 0),
-        column("pending mean", "mean of the pending records", 1),
-        column("database max", "greatest size of the database", 0),
-        column("held", "whether the rate was held", 0),
+        column("pending mean", "mean backlog", 1),
+        column("database max", "maximum size of the database", 0),
+        column("held", "if the rate was sustained", 0),
     ];
     let row = |run: &RealProject| {
         Row::of(vec![
@@ -437,14 +438,14 @@ fn real_project(comparison: &HistorianComparison) -> Option<Table> {
         ])
     };
     let rows: Vec<Row> = comparison.real_project.iter().map(row).collect();
-    let title = "A real project with hourly purge and shrink, published and here".to_owned();
+    let title = "A real project with hourly purge and shrink, published and measured".to_owned();
     (!rows.is_empty()).then_some(Table { title, columns, rows })
 }
 
 /// How fast the published database grew.
 fn growth(comparison: &HistorianComparison) -> String {
     format!(
-        "The published database of the real project grew by {} GB an hour and {} GB a day at 3,700 records/s.",
+        "The published database of the real project grew by {} GB per hour and {} GB per day at 3,700 records/s.",
         plain(comparison.growth.gb_per_hour),
         plain(comparison.growth.gb_per_day)
     )

@@ -180,7 +180,7 @@ pub(super) static SAFETY: &[Rule] = &[
                 "{}, and sync_binlog = 1. You do not need it for data that you can load again",
                 set_and_restart("log_bin", "binlog")
             );
-            found_if(subject.is_off("log_bin"), "there is no binary log", remedy)
+            found_if(subject.is_off("log_bin"), "the binary log is off", remedy)
         },
     },
     Rule {
@@ -440,7 +440,8 @@ pub(super) static IO: &[Rule] = &[
         why: "Each background I/O blocks a thread, so few are in progress at once",
         source: "MySQL Reference Manual, Configuring InnoDB: Using Asynchronous I/O on Linux",
         find: |subject| {
-            let remedy = "write innodb_use_native_aio = ON under [mysqld] in the option file, then restart the server. If the server disables it again, its log has the reason: fs.aio-max-nr is too small, or io_uring is forbidden";
+            let remedy = "write innodb_use_native_aio = ON under [mysqld] in the option file, then restart the server. If the server \
+            disables it again, its log has the reason: fs.aio-max-nr is too small, or io_uring is forbidden";
             found_if(subject.is_off("innodb_use_native_aio"), "innodb_use_native_aio is off", remedy)
         },
     },

@@ -244,7 +244,8 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "connections-memory",
         severity: Costs,
-        why: "If all sessions sort at once, they need more memory than the machine has. The kernel then swaps, or kills one session, and all others end with it",
+        why: "If all sessions sort at once, they need more memory than the machine has. The kernel then swaps, or kills one session, \
+        and all others end with it",
         source: "PostgreSQL documentation, Resource Consumption: work_mem",
         find: |subject| {
             let (memory, buffers) = (subject.memory()?, subject.bytes("shared_buffers")?);
@@ -297,7 +298,7 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "maintenance-memory",
         severity: Note,
-        why: "VACUUM passes over all indexes several times, and index builds use many small pieces",
+        why: "VACUUM reads all indexes several times, and index builds use many small pieces",
         source: "PostgreSQL documentation, Resource Consumption: maintenance_work_mem",
         find: |subject| {
             let bytes = subject.bytes("maintenance_work_mem")?;

@@ -92,7 +92,8 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "no-log-backup",
         severity: Danger,
-        why: "In the full recovery model, only a log backup frees log space. The log grows until its volume is full, and then the database refuses writes",
+        why: "In the full recovery model, only a log backup frees log space. The log grows until its volume is full, and then the \
+        database refuses writes",
         source: "SQL Server documentation, Recovery models (SQL Server)",
         find: |subject| {
             let names = databases(subject, |row| {
@@ -313,7 +314,8 @@ pub(super) static FILES: &[Rule] = &[
             let logs = files(subject, "LOG").filter(|log| !SYSTEM.contains(&text(log, "database")));
             let names = once(logs.filter(shares).map(|log| text(log, "database").to_owned()).collect());
             let what = format!("data and log are on one volume: {}", format::listed(&names));
-            let remedy = "run ALTER DATABASE … MODIFY FILE (NAME = …, FILENAME = …) for the log, take the database offline, move the file, and bring the database online";
+            let remedy = "run `ALTER DATABASE … MODIFY FILE (NAME = …, FILENAME = …)` for the log, take the database offline, move \
+            the file, and bring the database online";
             found_if(!names.is_empty(), what, remedy)
         },
     },
@@ -324,7 +326,8 @@ pub(super) static FILES: &[Rule] = &[
         source: "SQL Server documentation, Database instant file initialization",
         find: |subject| {
             let is_off = text(subject.row("services")?, "instant_file_initialization") == "N";
-            let remedy = "grant the service account the right Perform volume maintenance tasks (secpol.msc, Local Policies, User Rights Assignment), then restart the service";
+            let remedy = "grant the service account the right Perform volume maintenance tasks (secpol.msc, Local Policies, User \
+            Rights Assignment), then restart the service";
             found_if(is_off, "instant file initialization is off", remedy)
         },
     },

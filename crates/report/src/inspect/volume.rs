@@ -57,7 +57,8 @@ pub(super) static FILE_SYSTEM: &[Rule] = &[
     Rule {
         name: "nfs-soft",
         severity: Danger,
-        why: "If the NFS server does not answer in time, a write fails like on a broken disk. The database may continue without pages that it believes to be written",
+        why: "If the NFS server does not answer in time, a write fails like on a broken disk. The database may continue without \
+        pages that it believes to be written",
         source: "PostgreSQL documentation, Creating a Database Cluster: NFS",
         find: |subject| {
             let is_soft = subject.is_file_system(&["nfs", "nfs4"])
@@ -163,7 +164,8 @@ pub(super) static FILE_SYSTEM: &[Rule] = &[
         source: "BTRFS documentation, Administration: Mount options, nodatacow",
         find: |subject| {
             let copies = subject.is_file_system(&["btrfs"]) && !subject.has_option("nodatacow");
-            let remedy = "if you need no snapshots and checksums, run chattr +C on the empty directory before you create the database, and enable page checksums in the database";
+            let remedy = "if you do not need snapshots and checksums, run chattr +C on the empty directory, create the database, and \
+            enable its page checksums";
             found_if(copies, "btrfs copies on each write", remedy)
         },
     },
@@ -286,7 +288,7 @@ pub(super) static DEVICE: &[Rule] = &[
     Rule {
         name: "volatile-cache",
         severity: Note,
-        why: "Data in this cache survives a power loss only after a flush, which each commit waits for, and only if the device honors flushes",
+        why: "Data in this cache survives a power loss only after a flush, and only if the device executes flushes. Each commit waits for one",
         source: "PostgreSQL documentation, Reliability and the Write-Ahead Log: Reliability",
         find: |subject| {
             let device = subject.device()?;

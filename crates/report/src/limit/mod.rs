@@ -218,7 +218,7 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
     let processors = started::processors_share(trial).filter(|&used| used >= BUSY_SHARE);
     let (who, share, says) = match cause {
         Cause::ServerCpu => match processors {
-            Some(used) => ("the CPU limit", used, [", of which the server used ", ""]),
+            Some(used) => ("the CPU limit", used, [", the server used ", ""]),
             None => of_processors(seen, share, [waited, took]),
         },
         Cause::NeighbourCpu => (cause.who(), seen.others.unwrap_or(share), [", which used ", " of all CPUs"]),

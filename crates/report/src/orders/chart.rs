@@ -68,15 +68,15 @@ fn rates(trial: &Trial) -> Option<Chart> {
     lines.retain(|line| line.values().count() > 1);
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let remark = if by_target {
-        "A line a target, rolled back orders included. Each point is one second; shaded ones make no figures."
+        "One line per target, with rolled back orders. One point per second. Shaded seconds do not count."
     } else if orders.targets.len() > 1 {
-        "All targets together, rolled back orders included. Each point is one second; shaded ones make no figures."
+        "All targets together, with rolled back orders. One point per second. Shaded seconds do not count."
     } else {
-        "Rolled back orders included. Each point is one second; shaded ones make no figures."
+        "With rolled back orders. One point per second. Shaded seconds do not count."
     };
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, "orders a minute");
-    Some(course.chart(trial, "Orders a minute over time", &y, remark, ("orders/min", figure)))
+    Some(course.chart(trial, "Orders per minute over time", &y, remark, ("orders/min", figure)))
 }
 
 /// The share of the CPU that the load did not use beside the one at which the server was to be held.
@@ -87,12 +87,12 @@ fn server_cpu(trial: &Trial) -> Option<Chart> {
         CpuOf::Groups | CpuOf::Processes => (
             "server",
             "CPU share of the server",
-            "CPU time of the server's own processes, as a share of the processors that it may use. Shaded seconds make no figures.",
+            "CPU time of the server's own processes, as a share of the CPUs that it may use. Shaded seconds do not count.",
         ),
         CpuOf::MachineLessLoad => (
-            "machine, less the load",
-            "CPU share of the machine, less the load",
-            "CPU time of this machine that the load did not use. Shaded seconds make no figures.",
+            "machine, without the load",
+            "CPU share of the machine, without the load",
+            "CPU time of this machine without the load. Shaded seconds do not count.",
         ),
     };
     let share = Line::of(Ink::Series(0), label, trial, |sample| {
@@ -117,7 +117,7 @@ fn active(trial: &Trial) -> Option<Chart> {
     let line = Line::of(Ink::Series(0), "active", trial, |s| s.gauges.get(ACTIVE_CLIENTS).copied());
     let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
     let course = Course { lines: vec![line], band: None, spans: Span::of(trial) };
-    let remark = "Clients that were driving at the end of each second, all targets together.";
+    let remark = "Active clients at the end of each second, all targets together.";
     Some(course.chart(trial, "Active clients", &from_zero(most, "clients"), remark, ("clients", figure)))
 }
 
@@ -131,7 +131,7 @@ fn clients(trial: &Trial) -> Option<Chart> {
     let (low, high) = (0.5, count as f64 + 0.5);
     let scale = Scale { spread: Spread::Time, low, high, from: frame.left, to: frame.right };
     let x = Axis { scale, title: "client", print: plain };
-    let title = format!("Orders a minute of each client of {}", trial.name);
+    let title = format!("Orders per minute of each client of {}", trial.name);
     let svg = svg((WIDTH, HEIGHT), &title, &describe(orders), |canvas| {
         frame.draw(canvas, &x, &y);
         let mut first = 0;
@@ -141,12 +141,12 @@ fn clients(trial: &Trial) -> Option<Chart> {
             first += target.clients_per_min.len();
         }
     });
-    let reduced = if count > BARS { " Several clients share a bar, that of the fastest." } else { "" };
+    let reduced = if count > BARS { " Several clients share a bar, which shows the fastest." } else { "" };
     Some(Chart {
-        heading: "Orders a minute of each client".to_owned(),
+        heading: "Orders per minute of each client".to_owned(),
         svg,
         legend: legend(orders.targets.iter().map(|target| key(target.number, orders.targets.len()))),
-        caption: format!("A bar a client, those of a target side by side, the slowest first.{reduced}"),
+        caption: format!("One bar per client, grouped by target, the slowest first.{reduced}"),
         table: table(orders),
     })
 }
@@ -212,7 +212,7 @@ fn table(orders: &Orders) -> Table {
         ]))
     });
     Table {
-        title: "Orders a minute of single clients".to_owned(),
+        title: "Orders per minute of single clients".to_owned(),
         columns: heads.map(Column::number).into(),
         rows: rows.collect(),
     }

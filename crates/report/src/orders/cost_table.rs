@@ -7,7 +7,7 @@ use crate::table::{Column, Row, Table, column, dash, words};
 
 /// What is told of the cost.
 pub(crate) fn blocks(cost: &Cost) -> Vec<Block> {
-    let unchecked = "Prices are those of the user's own list; nothing here checks them.";
+    let unchecked = "The prices come from the user's list. prony does not check them.";
     let systems = systems(cost).map(|table| Block::Beside { table, measured: 1 });
     let mut blocks =
         vec![Block::Table(prices(cost)), Block::Remark(format!("{unchecked} {}", price_source(cost)))];
@@ -23,7 +23,7 @@ fn prices(cost: &Cost) -> Table {
         words("item", "what was bought", 0),
         column("quantity", "how many", 0),
         Column { meaning: "price of one", ..Column::number(format!("each, {unit}")) },
-        Column { meaning: "price of all of them", ..Column::number(format!("price, {unit}")) },
+        Column { meaning: "price of all units", ..Column::number(format!("price, {unit}")) },
     ];
     let items = cost.items.iter().map(|item| {
         Row::of(vec![
@@ -41,10 +41,10 @@ fn prices(cost: &Cost) -> Table {
 fn systems(cost: &Cost) -> Option<Table> {
     let columns = vec![
         words("system", "what was measured", 0),
-        words("figures", "whether they were measured here or published by others", 0),
+        words("figures", "measured here, or published by others", 0),
         column("price", "of the whole system", 0),
-        column("orders/min", "of all databases, rolled back ones included", 0),
-        column("cost of an order/min", "price over the orders a minute, with the 95% interval of these", 0),
+        column("orders/min", "of all databases, with rolled back orders", 0),
+        column("cost per order/min", "price divided by the orders per minute, with their 95% interval", 0),
     ];
     let row = |row: &CostRow| {
         let unit = row.currency.as_deref().unwrap_or_default();
@@ -57,7 +57,7 @@ fn systems(cost: &Cost) -> Option<Table> {
             dash(row.cost_per_opm.map(|cost| with_unit(format::small_money(cost)) + &interval(row))),
         ])
     };
-    Table::of("Cost of an order a minute", columns, cost.systems.iter().map(row))
+    Table::of("Cost per order per minute", columns, cost.systems.iter().map(row))
 }
 
 /// ` (0.58–0.62)`, what the interval of the rate makes of the cost; nothing where there is none, or where its ends read alike.
@@ -72,7 +72,7 @@ fn price_steps(cost: &Cost) -> Option<Table> {
     let columns = vec![
         column("price changed by", "share of the whole price", 0),
         Column::number(format!("price, {unit}")),
-        Column::number(format!("cost of an order/min, {unit}")),
+        Column::number(format!("cost per order/min, {unit}")),
     ];
     let change = |share: f64| match share {
         share if share > 0.0 => format!("+{}%", plain(share * 100.0)),
@@ -86,7 +86,7 @@ fn price_steps(cost: &Cost) -> Option<Table> {
             Row::of(vec![change(step.change), format::money(step.price), format::small_money(step.cost)])
         })
         .collect();
-    (!rows.is_empty()).then_some(Table { title: "If the price was another one".to_owned(), columns, rows })
+    (!rows.is_empty()).then_some(Table { title: "With other prices".to_owned(), columns, rows })
 }
 
 /// Who names the prices, when and for what.

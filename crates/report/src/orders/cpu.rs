@@ -68,11 +68,7 @@ pub(super) fn whose(read: CpuRead, several: bool) -> &'static str {
 pub(super) fn of_processors(read: CpuRead) -> String {
     match (read.of, read.processors) {
         (CpuOf::Groups | CpuOf::Processes, Some(processors)) => {
-            format!(
-                " of {} {}",
-                plain(processors),
-                if processors == 1.0 { "processor" } else { "processors" }
-            )
+            format!(" of {} {}", plain(processors), if processors == 1.0 { "CPU" } else { "CPUs" })
         }
         (CpuOf::MachineLessLoad, _) | (_, None) => String::new(),
     }

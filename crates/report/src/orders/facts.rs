@@ -47,7 +47,7 @@ fn store(target: &StoreTarget) -> Facts {
     let how = if target.procedures { "procedures in the database" } else { "prepared statements" };
     let facts = [
         ("durability", server.durability.clone()),
-        ("a committed order survives a loss of power", yes(server.is_durable)),
+        ("committed orders survive a power loss", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", target.target.clone()),
         ("database", target.database.clone()),
@@ -75,11 +75,11 @@ fn load(setup: &OrdersSetup) -> Vec<(&'static str, String)> {
     vec![
         ("loop", format::pacing(setup.pacing)),
         ("clients of each target", grouped(setup.n_threads.into())),
-        ("clients that begin each second", plain(setup.ramp_rate_per_s)),
+        ("clients that start per second", plain(setup.ramp_rate_per_s)),
         ("orders of new customers", format!("{}%", plain(setup.pct_newcustomers))),
-        ("browses of an order, mean", setup.n_searches.to_string()),
-        ("products of a browse, mean", setup.search_batch_size.to_string()),
-        ("products of a cart, mean", setup.n_line_items.to_string()),
+        ("browses per order, mean", setup.n_searches.to_string()),
+        ("products per browse, mean", setup.search_batch_size.to_string()),
+        ("products per cart, mean", setup.n_line_items.to_string()),
         ("CPU target", cpu),
         ("seed", setup.seed.to_string()),
     ]

@@ -3,31 +3,30 @@
 use crate::report::Report;
 use crate::trial::Trial;
 
-const AN_ORDER: &str = "A client logs in or is a new customer, browses, asks for the prices of a cart and purchases it; that is \
-    one order. Its response time runs from the first of these to the end of the last, the wait before an \
-    operation is tried again included, time to think left out. Orders a minute are the orders finished in \
-    the measured window over its length, those included that were rolled back for want of stock, as DVD \
-    Store counts; committed are the others.";
+const AN_ORDER: &str = "A client logs in or registers, browses, asks for the prices of a cart, and purchases it. That is one order. \
+Its response time is the time from the first operation to the end of the last, without think time. Waits before retries are \
+included. Orders per minute are the orders finished in the measured window, divided by its length. As in DVD Store, they include \
+orders that were rolled back for lack of stock. Committed orders exclude them.";
 
-const OPEN: &str = "Open loop: orders are due at times that do not depend on answers; the response time counts from then on.";
+const OPEN: &str = "Open loop: each order has a planned time that does not depend on earlier answers. Its response time starts at the planned time.";
 
-const SPREAD: &str = "Targets and clients differ by (max − min) / max of their orders a minute. It grows with their number: \
-    what chance alone makes is the mean range of as many counts of independent orders (Tippett 1925). The time an order waits for \
-    the database is the mean service time of each operation times how often an order needs it. CPU time of \
-    the client is that of the load threads; that of the server is that of its processes and their children. \
-    Where these cannot be seen, it is told what this machine used less the load, other programs included. \
-    SQLite runs in threads of this program: its time is that of all of them less the load threads.";
+const SPREAD: &str = "The difference between targets or clients is (max − min) / max of their orders per minute. It grows with their \
+number. The part that chance explains is the mean range of as many counts of independent orders (Tippett 1925). The wait of an order \
+for the database is the sum over its operations: mean service time times operations per order. The client's CPU time is that of the \
+load threads. The server's is that of its processes and their children. If prony cannot see them, it uses the CPU time of the \
+machine minus the load, including other programs. SQLite runs in threads of this program: its CPU time is that of all threads minus \
+the load threads.";
 
-const RECONCILED: &str = "After the load the new orders are counted in the database. They must be the purchases that were answered \
-    less those rolled back; of a purchase whose answer was lost either may be true. The quantity of the new \
-    order lines must be the rise of the sales in the inventory.";
+const RECONCILED: &str = "After the load prony counts the new orders in the database. They must equal the answered purchases minus \
+those rolled back. A purchase without an answer may be there or not. The quantity of the new order lines must equal the rise of the \
+sales in the inventory.";
 
-const CPU_TARGET: &str = "A CPU target adds and rests clients so that the server is held at a share of the CPU: its own, of the \
-    processors that it may use, where its control group or its processes are seen, else that of the machine less the load. It is reached if \
-    the mean share of the measured window lies within 3 percentage points of it.";
+const CPU_TARGET: &str = "With a CPU target, prony adds and pauses clients to keep the server at a share of the CPU. The share is \
+the server's own, if its control group or its processes are visible. Otherwise it is that of the machine minus the load. The target \
+is reached if the mean of the measured window is within 3 percentage points.";
 
-const COST: &str = "The cost of an order a minute is the sum of the price list over the orders a minute of the configuration \
-    with the most of them. Prices and terms of published systems are those of their time.";
+const COST: &str = "The cost per order per minute is the sum of the price list, divided by the orders per minute of the best \
+configuration. Prices and terms of published systems are those of their time.";
 
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let stores = || report.order_stores().filter_map(Trial::orders);

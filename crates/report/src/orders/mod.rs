@@ -104,10 +104,10 @@ static WORDS: Words = Words {
 static LIMITS: Limits = Limits {
     busy_rule: "orders_cpu",
     thread: "the busiest load thread",
-    instead: "the CPU of the clients, not the database",
-    remedy: ", and give the load more threads or a machine of its own",
+    instead: "the clients' CPU, not the database",
+    remedy: ", and give the load more threads or its own machine",
     alone: None,
-    late_remedy: Some("add clients, or offer less"),
+    late_remedy: Some("add clients, or offer a lower rate"),
     is_alone: false,
 };
 
@@ -201,10 +201,11 @@ impl Shown for OfOrders {
             "locks",
             Some(retried),
             RETRIED_SHARE,
-            [": ", " of the orders had an operation tried again"],
+            [": ", " of the orders had a retried operation"],
         );
         let waited = orders.time.database_share.filter(|_| !orders.is_open());
-        let says = [", for which an order waited ", " of its time; what it did meanwhile is not known"];
+        let says =
+            [", for which an order waited ", " of its time; the server's work in that time is unknown"];
         locks.or_else(|| Limit::of("the database", waited, WAITED_SHARE, says))
     }
 

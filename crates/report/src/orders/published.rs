@@ -161,8 +161,8 @@ fn differences(published: &Published, setups: &[&OrdersSetup]) -> Vec<String> {
         words.join(", ")
     };
     let mut sentences = vec![format!(
-        "Published with DVD Store 2.1 on databases of {database_gb} GB with {threads} clients each, {run_min} min after \
-         {warmup_min} min of warm-up; measured here on databases of {} with {}.",
+        "Published with DVD Store 2.1 on databases of {database_gb} GB with {threads} clients each, for {run_min} min after \
+        {warmup_min} min of warm-up. Measured here on databases of {} with {}.",
         listed(|target| &target.size),
         listed(|target| &target.server.version)
     )];

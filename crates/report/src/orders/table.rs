@@ -19,18 +19,18 @@ pub(crate) fn orders(report: &Report) -> Option<Table> {
     let keys = level_keys(trials.iter().copied());
     columns.extend(level_columns(&keys));
     columns.extend([
-        column("offered/min", "orders due a minute", 0),
-        column("orders/min", "orders finished a minute, rolled back ones included", 0),
-        column("95%", "interval of the orders a minute of this one run", 5),
-        column("committed/min", "orders a minute that were not rolled back", 1),
-        column("rolled back", "share of the orders that were rolled back for want of stock", 3),
-        column("mean", "mean response time of an order, time to think left out", 2),
-        column("p95", "95% of the orders were as fast", 1),
-        column("p99", "99% of the orders were as fast", 0),
+        column("offered/min", "planned orders per minute", 0),
+        column("orders/min", "orders finished per minute, with those rolled back", 0),
+        column("95%", "interval of the orders per minute, for this run only", 5),
+        column("committed/min", "orders per minute without those rolled back", 1),
+        column("rolled back", "share of orders rolled back for lack of stock", 3),
+        column("mean", "mean response time of an order, without think time", 2),
+        column("p95", "95th percentile of the orders", 1),
+        column("p99", "99th percentile of the orders", 0),
         column("max", "longest order", 4),
-        column("retries", "operations tried again after a deadlock or a serialization failure", 4),
+        column("retries", "operations retried after a deadlock or a serialization failure", 4),
         column("errors", "orders that ended with an error", 2),
-        words("state", "how it ended, unless complete", 0),
+        words("state", "end of the trial, if not complete", 0),
     ]);
     let table = Table::of("Order store", columns, trials.iter().map(|trial| row(trial, &keys)));
     table.map(|table| table.without_empty_columns(&["state", "95%", "offered/min"]))
@@ -88,18 +88,21 @@ fn order_repeats(report: &Report) -> Option<Table> {
         return None;
     }
     let keys = level_keys(report.order_stores());
-    let mut columns =
-        vec![column("runs", "repeats that the row is made of", 3), words("configuration", "name", 0)];
+    let mut columns = vec![column("runs", "repeats in this row", 3), words("configuration", "name", 0)];
     columns.extend(level_columns(&keys));
     columns.extend([
-        column("orders/min", "orders finished a minute, rolled back ones included", 0),
-        column("95%", "interval of the orders a minute: over the repeats, of a single one of that run", 2),
-        column("best", "orders a minute of the best repeat", 1),
+        column("orders/min", "orders finished per minute, with those rolled back", 0),
+        column(
+            "95%",
+            "interval of the orders per minute: over the repeats; with one repeat, for this run only",
+            2,
+        ),
+        column("best", "orders per minute of the best repeat", 1),
         column("mean", "mean response time of an order", 0),
-        column("p95", "95% of the orders were as fast", 1),
-        column("p99", "99% of the orders were as fast", 0),
+        column("p95", "95th percentile of the orders", 1),
+        column("p99", "99th percentile of the orders", 0),
         column("max", "longest order", 2),
-        words("not complete", "trials that do not count, unless none does", 0),
+        words("not complete", "trials that do not count, if any", 0),
     ]);
     let per_min = |per_s: Option<f64>| figure_or_dash(per_s.map(|per_s| UNIT.of(per_s)));
     let row = |configuration: &Configuration| {
@@ -131,13 +134,13 @@ fn measured(report: &Report) -> impl Iterator<Item = (&Trial, &Orders)> {
 fn operations(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        words("operation", "an order is all that a customer does, time to think left out", 0),
+        words("operation", "an order is all operations of a customer, without think time", 0),
         column("count", "completed in the measured window", 0),
         column("errors", "ended with an error", 2),
         column("mean", "mean latency", 0),
-        column("p50", "half were as fast", 2),
-        column("p95", "95% were as fast", 1),
-        column("p99", "99% were as fast", 0),
+        column("p50", "median", 2),
+        column("p95", "95th percentile", 1),
+        column("p99", "99th percentile", 0),
         column("max", "longest", 0),
     ];
     let operation = |trial: &Trial, index: usize, figures: &Figures| {
@@ -159,11 +162,11 @@ fn operations(report: &Report) -> Option<Table> {
 fn targets(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        column("target", "number in the order of the settings", 0),
+        column("target", "number, in the order of the settings", 0),
         words("database", "of the store", 0),
-        column("orders/min", "orders finished a minute, rolled back ones included", 0),
+        column("orders/min", "orders finished per minute, with those rolled back", 0),
         column("mean", "mean response time of an order", 0),
-        column("rolled back", "orders rolled back for want of stock", 1),
+        column("rolled back", "orders rolled back for lack of stock", 1),
         column("retries", "operations tried again", 2),
         column("stopped", "clients that stopped before the end", 1),
     ];
@@ -185,19 +188,19 @@ fn targets(report: &Report) -> Option<Table> {
     Table::of("Targets", columns, rows)
 }
 
-/// How evenly targets and clients were served; none where that is not known of any trial.
+/// Evenness of targets and clients; none where that is not known of any trial.
 fn spread(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        column("targets", "stores that were driven", 0),
-        column("targets differ", "(max − min) / max of the targets' orders a minute", 0),
-        column("targets by chance", "what chance alone makes between as many targets of as many orders", 1),
+        column("targets", "loaded stores", 0),
+        column("targets differ", "(max − min) / max of the targets' orders per minute", 0),
+        column("targets by chance", "difference by chance alone, for as many targets and orders", 1),
         column("clients", "of all targets", 0),
-        column("slowest", "orders a minute of the slowest client", 1),
-        column("median", "orders a minute of the client in the middle", 1),
-        column("fastest", "orders a minute of the fastest client", 1),
-        column("clients differ", "(max − min) / max of the clients' orders a minute", 0),
-        column("clients by chance", "what chance alone makes between as many clients of as many orders", 0),
+        column("slowest", "orders per minute of the slowest client", 1),
+        column("median", "orders per minute of the median client", 1),
+        column("fastest", "orders per minute of the fastest client", 1),
+        column("clients differ", "(max − min) / max of the clients' orders per minute", 0),
+        column("clients by chance", "difference by chance alone, for as many clients and orders", 0),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let clients = orders.clients;
@@ -218,7 +221,7 @@ fn spread(report: &Report) -> Option<Table> {
         ]))
     };
     let rows: Vec<Row> = measured(report).filter_map(row).collect();
-    let table = Table { title: "How evenly targets and clients were served".to_owned(), columns, rows };
+    let table = Table { title: "Evenness of targets and clients".to_owned(), columns, rows };
     (!table.rows.is_empty()).then(|| table.without_empty_columns(&["targets differ", "targets by chance"]))
 }
 
@@ -232,27 +235,23 @@ fn server_cpu(time: &OrderTime) -> String {
 }
 
 /// What stands beside an order where the processes of its server were not seen.
-const LESS_LOAD: &str = "machine, less the load";
+const LESS_LOAD: &str = "machine, without the load";
 
 /// Where the time of an order went; none where that is not known of any trial.
 fn time(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        column("order", "mean time of an order from its beginning, time to think left out", 0),
-        column("waits for database", "mean service of each operation times how often an order needs it", 0),
+        column("order", "mean time of an order from its beginning, without think time", 0),
+        column("waits for database", "mean service time of each operation times operations per order", 0),
         column("share", "of the order", 0),
-        column("client CPU", "CPU time of the load an order", 0),
+        column("client CPU", "CPU time of the load per order", 0),
         column(
             "server CPU",
-            "CPU time of the processes of all servers an order; SQLite runs in threads of prony",
+            "CPU time of all server processes per order; SQLite runs in threads of prony",
             0,
         ),
-        column(
-            LESS_LOAD,
-            "CPU time of this machine an order that the load did not use, other programs included",
-            0,
-        ),
-        column("client/server", "CPU time of the load over that of the servers", 1),
+        column(LESS_LOAD, "CPU time of this machine per order, without the load, with other programs", 0),
+        column("client/server", "CPU time of the load, as a share of the servers'", 1),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let time = &orders.time;
@@ -276,14 +275,14 @@ fn time(report: &Report) -> Option<Table> {
 fn cpu_targets(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        column("CPU target", "share of the CPU at which the server was to be held", 0),
-        words("of", "whose CPU that is, and how many processors it may use", 0),
+        column("CPU target", "planned share of the CPU", 0),
+        words("of", "owner of the CPU time, and the CPUs that it may use", 0),
         column("mean", "share that it used", 0),
-        column("lowest", "least share of a second", 1),
-        column("highest", "greatest share of a second", 1),
-        column("active clients", "mean number of clients that were driving", 0),
+        column("lowest", "lowest share in a second", 1),
+        column("highest", "highest share in a second", 1),
+        column("active clients", "mean number of active clients", 0),
         column("of all", "clients there were", 0),
-        words("reached", "whether the mean lies within 3 percentage points of the target", 0),
+        words("reached", "if the mean is within 3 percentage points of the target", 0),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let cpu = orders.cpu_target?;
@@ -311,16 +310,16 @@ fn cpu_targets(report: &Report) -> Option<Table> {
 fn reconciliation(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        column("target", "number in the order of the settings", 0),
-        column("purchases", "answered since the load began, warm-up and drain included", 1),
-        column("rolled back", "purchases rolled back for want of stock", 1),
-        column("unanswered", "purchases whose answer was lost with the connection", 2),
-        column("new orders", "purchases − rolled back ones: what the database must hold", 0),
-        column("found", "orders that the database has more than before", 0),
+        column("target", "number, in the order of the settings", 0),
+        column("purchases", "answered since the load began, with warm-up and drain", 1),
+        column("rolled back", "purchases rolled back for lack of stock", 1),
+        column("unanswered", "purchases without an answer, because the connection was lost", 2),
+        column("new orders", "purchases − rolled back ones: the number that the database must have", 0),
+        column("found", "new orders in the database", 0),
         column("lost", "acknowledged orders that are not in the database", 1),
         column("items sold", "quantity of the new order lines", 3),
-        column("sales risen", "by how much the sales in the inventory have risen", 3),
-        words("result", "whether new orders = purchases − rolled back, and sales are those of the lines", 0),
+        column("sales risen", "rise of the sales in the inventory", 3),
+        words("result", "if new orders = purchases − rolled back, and sales = quantity of the lines", 0),
     ];
     let row = |trial: &Trial, target: &OrdersTarget| {
         let found = target.reconciliation.as_ref()?;
@@ -376,11 +375,11 @@ pub(crate) fn beside(comparison: &OrdersComparison) -> Vec<Block> {
 fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
     let columns = vec![
         words("scenario", "what was measured", 0),
-        column("databases", "stores that were driven", 0),
+        column("databases", "loaded stores", 0),
         column("clients each", "clients of each database", 1),
-        column("think time", "mean time to think after an order", 0),
-        column("orders/min each", "fewest and most of a database", 0),
-        column("orders/min", "of all databases, rolled back ones included", 0),
+        column("think time", "mean think time after an order", 0),
+        column("orders/min each", "lowest and highest of a database", 0),
+        column("orders/min", "of all databases, with rolled back orders", 0),
         column("databases differ", "(max − min) / max", 0),
     ];
     let row = |row: &OrdersRow, name: String, print: fn(f64) -> String| {
@@ -399,6 +398,6 @@ fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
     };
     let ours = comparison.ours.iter().map(|ours| row(ours, format!("measured here: {}", ours.name), figure));
     let theirs = comparison.published.iter().map(|theirs| row(theirs, theirs.name.clone(), plain));
-    let title = "Orders/min of DVD Store, published on their machine, and ours".to_owned();
+    let title = "Orders/min of DVD Store: published, and measured here".to_owned();
     (Table { title, columns, rows: ours.chain(theirs).collect() }, comparison.ours.len())
 }

@@ -106,8 +106,8 @@ fn summary(trial: &Trial) -> String {
         shown.judged(trial).and_then(|judged| judged.held).or(trial.offered_rate.map(|rate| rate.held));
     let offered = shown.offered_per_s(trial).map(|per_s| shown.words().unit.text(per_s));
     let rate = shown.rate(trial).map(|rate| match (offered, held) {
-        (Some(offered), Some(true)) => format!("{rate} of {offered} offered, held"),
-        (Some(offered), Some(false)) => format!("{rate} of {offered} offered, not held"),
+        (Some(offered), Some(true)) => format!("{rate} of {offered} offered, sustained"),
+        (Some(offered), Some(false)) => format!("{rate} of {offered} offered, not sustained"),
         (None, Some(true)) => format!("{rate}, held"),
         (None, Some(false)) => format!("{rate}, not held"),
         (_, None) => rate,

@@ -39,7 +39,7 @@ pub(crate) fn inside(report: &Report) -> String {
 pub(crate) fn in_words(environment: Option<&Environment>) -> String {
     let Some(environment) = environment else { return "not recorded".to_owned() };
     let system = read(&environment.system, Clone::clone);
-    let processors = format::counted(environment.cpu.usable as usize, "processor", "processors");
+    let processors = format::counted(environment.cpu.usable as usize, "CPU", "CPUs");
     let memory = format::bytes(environment.memory.total_bytes);
     format!("{}: {system}, kernel {}, {processors}, {memory} of memory", environment.host, environment.kernel)
 }
@@ -54,8 +54,8 @@ fn machine(environment: &Environment) -> Vec<(String, String)> {
         fact("host", &environment.host),
         fact("system", read(&environment.system, Clone::clone)),
         fact("kernel", &environment.kernel),
-        fact("processor", read(&cpu.model, Clone::clone)),
-        fact("usable processors", cpu.usable.to_string()),
+        fact("CPU", read(&cpu.model, Clone::clone)),
+        fact("usable CPUs", cpu.usable.to_string()),
         fact("hypervisor", cpu.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned())),
         fact("frequency governor", read(&cpu.governor, Clone::clone)),
         fact("memory", format::bytes(environment.memory.total_bytes)),

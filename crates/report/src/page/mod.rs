@@ -40,7 +40,8 @@ impl Report {
             (header(self, &sections))
             main { @for section in &sections { (section.markup()) } }
             p.paper.meta { "The printed page omits the figures of each chart and the seconds of each trial. The file has them." }
-            footer { "Created by prony " (self.tool_version) " from the files of the run. All rates are per second. MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". A dash marks a figure that is unknown or that too few operations support." }
+            footer { "Created by prony " (self.tool_version) " from the files of the run. All rates are per second. MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". \
+            A dash marks a figure that is unknown or that too few operations support." }
         };
         document(&title::of(self).whole(), &body)
     }
@@ -244,7 +245,7 @@ fn figures(of: &[(Workload, Vec<Block>)]) -> Vec<Part> {
 
 fn beside(published: &[Block]) -> Markup {
     html! {
-        p { "What public documents report of other machines. Nothing here is a target: the hardware differs, and often the load." }
+        p { "Figures that public documents report of other machines. They are not targets: the hardware differs, and often the load." }
         (blocks::all(published))
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn settings(report: &Report) -> Markup {
     study.extend(report.comparison.iter().flat_map(|compared| {
         let order = match compared.order {
             Order::Blocks => "random within each block, from the seed",
-            Order::Abba => "ABBA: as given, reversed in every second block",
+            Order::Abba => "ABBA: as given, and reversed in every second block",
             Order::Given => "as given, in each block",
             Order::Repeats => "all repeats of a combination in sequence",
         };

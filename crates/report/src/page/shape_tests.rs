@@ -93,7 +93,7 @@ fn a_step_that_was_not_held_tells_what_was_offered() {
             .filter(|rest| rest.split_once("</summary>").is_some_and(|(rest, _)| rest.ends_with(&ending)))
             .count()
     };
-    assert!(of("not held") > 0 && of("held") > 0);
+    assert!(of("not sustained") > 0 && of("sustained") > 0);
     assert!(!page.contains("records/s, not held</span>"));
 }
 

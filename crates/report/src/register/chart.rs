@@ -36,6 +36,6 @@ fn rate(trial: &Trial) -> Option<Chart> {
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, "operations a second");
-    let remark = "Each point is one second; shaded ones make no figures.";
-    Some(course.chart(trial, "Operations a second over time", &y, remark, ("operations/s", figure)))
+    let remark = "One point per second. Shaded seconds do not count.";
+    Some(course.chart(trial, "Operations per second over time", &y, remark, ("operations/s", figure)))
 }

@@ -10,7 +10,7 @@ pub(crate) fn facts(setup: &RegisterSetup) -> Facts {
     let server = &setup.server;
     let facts = [
         ("durability", server.durability.clone()),
-        ("what is committed survives a loss of power", yes(server.is_durable)),
+        ("commits survive a power loss", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", setup.target.clone()),
         ("database", setup.database.clone()),
@@ -31,8 +31,8 @@ fn load(setup: &RegisterSetup) -> [(&'static str, String); 7] {
         ("registers", grouped(setup.keys.into())),
         ("clients", grouped(setup.clients.into())),
         ("reads", format::per_cent(setup.read_share)),
-        ("an operation is given up after", format::latency(setup.timeout_ms * 1e3)),
-        ("an outage is as long as", format::latency(setup.outage_ms * 1e3)),
+        ("timeout of an operation", format::latency(setup.timeout_ms * 1e3)),
+        ("shortest outage", format::latency(setup.outage_ms * 1e3)),
         ("seed", setup.seed.to_string()),
     ]
 }

@@ -90,20 +90,20 @@ fn answer(register: &Register) -> Option<Answer> {
     Some(Answer::labelled(database, text))
 }
 
-/// `lost none of 29,990 acknowledged writes; each of 100 registers did what a register does, in 60,000 operations`.
+/// `lost none of 29,990 acknowledged writes; all 100 registers were consistent, in 60,000 operations`.
 fn kept_and_checked(register: &Register) -> String {
     let writes = &register.writes;
     let lost = match (writes.lost, register.is_audited) {
         // What a crash took and a write covered before anybody read it leaves no trace.
         (0, true) if !register.away.times.is_empty() => {
             format!(
-                "lost none of {} acknowledged writes that a read could tell",
+                "lost none of {} acknowledged writes that reads could check",
                 grouped(writes.acknowledged)
             )
         }
         (0, true) => format!("lost none of {} acknowledged writes", grouped(writes.acknowledged)),
         (0, false) => {
-            format!("lost none of {} acknowledged writes that is known", grouped(writes.acknowledged))
+            format!("no loss known among {} acknowledged writes", grouped(writes.acknowledged))
         }
         (lost, _) => {
             format!("lost at least {} of {} acknowledged writes", grouped(lost), grouped(writes.acknowledged))
@@ -111,7 +111,7 @@ fn kept_and_checked(register: &Register) -> String {
     };
     let checked = match register.is_register() {
         true => format!(
-            "each of {} did what a register does, in {} operations",
+            "all {} were consistent, in {} operations",
             format::counted(register.setup.keys as usize, "register", "registers"),
             grouped(register.operations)
         ),
@@ -171,14 +171,14 @@ fn kept(register: &Register) -> Said {
 }
 
 fn unaudited(register: &Register) -> Said {
-    let sentence = "the registers could not be read once more in the end: whether the last writes are there is not known";
+    let sentence = "the registers could not be read at the end, so the fate of the last writes is unknown";
     (!register.is_audited).then(|| (Level::Warning, "not_audited", sentence.to_owned()))
 }
 
 fn refused(register: &Register) -> Said {
     let writes = &register.writes;
     let count = format::counted(writes.refused as usize, "write was", "writes were");
-    let sentence = format!("{count} refused by the server, and none of them may be seen; see its log");
+    let sentence = format!("the server refused {count}. None of them may be visible: see its log");
     (writes.refused > 0).then_some((Level::Note, "writes_refused", sentence))
 }
 
@@ -189,7 +189,7 @@ fn stopped(register: &Register) -> Said {
         (stopped, of) => format!("{stopped} of {of} clients"),
     };
     let sentence = format!(
-        "{who} stopped before the end ({}); the figures are those of a smaller load",
+        "{who} stopped before the end ({}), so the figures are those of a smaller load",
         first.trim_end_matches('.')
     );
     Some((Level::Warning, "clients_stopped", sentence))

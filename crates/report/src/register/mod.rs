@@ -178,10 +178,10 @@ static WORDS: Words = Words {
 static LIMITS: Limits = Limits {
     busy_rule: "register_cpu",
     thread: "the busiest load thread",
-    instead: "the CPU of the clients, not the database",
-    remedy: ", and give the load more threads or a machine of its own",
+    instead: "the clients' CPU, not the database",
+    remedy: ", and give the load more threads or its own machine",
     alone: None,
-    late_remedy: Some("add clients, or offer less"),
+    late_remedy: Some("add clients, or offer a lower rate"),
     is_alone: false,
 };
 
@@ -213,7 +213,7 @@ impl Shown for OfRegister {
 
     fn unaccounted(&self, trial: &Trial) -> Option<String> {
         let register = trial.register().filter(|_| trial.is_complete())?;
-        (!register.is_audited).then(|| "the registers were not read once more in the end".to_owned())
+        (!register.is_audited).then(|| "the registers were not read at the end".to_owned())
     }
 
     fn away_by_client(&self, trial: &Trial) -> Vec<ClientAway> {
@@ -320,16 +320,16 @@ impl Shown for OfRegister {
 }
 
 const METHOD: [&str; 4] = [
-    "Each client writes values that nobody else writes to registers, rows of one table, or reads them. All operations are kept with the \
-     times at which they were sent and answered, by one clock, from the begin of the load with its warm-up to one last read of every \
-     register.",
-    "A register is right if all its operations can be put into one order in which each takes effect between being sent and being answered, \
-     and each read finds what was written last (it is linearizable). A write without an answer may take effect at any time after it was sent, or \
-     never. Only what no such order explains is told, with the operations that prove it (Gibbons and Korach, Testing Shared Memories, 1997).",
-    "Each write also keeps the value that it replaced, in the same statement. So a write that was acknowledged and is not in the chain \
-     of a register is found although a later one replaced it, and so are two writes that replaced the same value.",
-    "A database is away from the last answer that any client had, or from when the first one began to wait if that was later, until the \
-     next answer. Shorter times than the one given do not count. Where clients wait for writes alone, nothing is said of reads.",
+    "A register is a row of one table. Each client writes unique values to registers, or reads them. prony keeps all operations with \
+    their times of sending and answer, by one clock, from the warm-up to a last read of every register.",
+    "A register is correct (linearizable) if one order explains all its operations. In this order, each operation takes effect \
+    between sending and answer, and each read finds the last written value. A write without an answer may take effect at any time \
+    after sending, or never. prony reports a violation only if no such order exists, with the operations that prove it (Gibbons and \
+    Korach, Testing Shared Memories, 1997).",
+    "Each write also stores the value that it replaced, in the same statement. These values form a chain. An acknowledged write that \
+    is not in the chain is lost, even if a later write replaced it. Two writes that replaced the same value are found too.",
+    "An outage lasts from the last answer to any client until the next answer. If the first client began to wait later, the outage \
+    begins then. Times shorter than the given one do not count. If clients wait only for writes, the outage does not cover reads.",
 ];
 
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {

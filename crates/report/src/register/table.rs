@@ -18,20 +18,20 @@ pub(crate) fn registers(report: &Report) -> Option<Table> {
         vec![column("#", "number of the trial", 3), words("registers", "name of the configuration", 0)];
     columns.extend(level_columns(&keys));
     columns.extend([
-        column("offered/s", "operations due a second", 4),
-        column("operations/s", "writes and reads answered a second", 1),
-        column("p99", "99% of the operations were as fast", 2),
+        column("offered/s", "planned operations per second", 4),
+        column("operations/s", "writes and reads answered per second", 1),
+        column("p99", "99th percentile of the operations", 2),
         column("max", "longest operation", 3),
-        column("away", "longest time in which nothing was answered", 0),
-        column("writes away", "longest time in which no write was acknowledged", 2),
-        column("reads away", "longest time in which no read was answered", 2),
-        column("acknowledged", "writes that were acknowledged, warm-up and all", 1),
-        column("lost", "acknowledged writes that are gone", 0),
-        column("unanswered", "writes without an answer, of which nobody was told whether they were done", 1),
-        column("were done", "unanswered writes that somebody read", 4),
+        column("away", "longest time without any answer", 0),
+        column("writes away", "longest time without an acknowledged write", 2),
+        column("reads away", "longest time without an answered read", 2),
+        column("acknowledged", "acknowledged writes, with warm-up", 1),
+        column("lost", "lost acknowledged writes", 0),
+        column("unanswered", "writes without an answer: they may or may not have been done", 1),
+        column("were done", "unanswered writes that a client read", 4),
         column("refused", "writes that the server refused", 4),
-        words("anomalies", "what no register does", 0),
-        words("state", "how it ended, unless complete", 0),
+        words("anomalies", "violations of consistency", 0),
+        words("state", "end of the trial, if not complete", 0),
     ]);
     let table = Table::of("Registers", columns, trials.iter().map(|trial| row(trial, &keys)));
     table.map(|table| table.without_empty_columns(&["state"]))
@@ -70,9 +70,9 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
 pub(crate) fn anomalies(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 1),
-        words("anomaly", "what the register did that none does", 0),
+        words("anomaly", "kind of violation", 0),
         column("register", "its number", 0),
-        words("operations that prove it", "who did what, and the seconds between sending and answer", 0),
+        words("operations that prove it", "client, operation, and the seconds of sending and answer", 0),
     ];
     let trials = report.trials_of(Workload::Register);
     let rows = trials.flat_map(|trial| {
@@ -84,7 +84,7 @@ pub(crate) fn anomalies(report: &Report) -> Option<Table> {
             Row::of(vec![trial.name.clone(), kind, anomaly.key.to_string(), operations.join("; ")])
         })
     });
-    Table::of("What no register does", columns, rows.collect::<Vec<Row>>())
+    Table::of("Violations of consistency", columns, rows.collect::<Vec<Row>>())
 }
 
 /// Most times without an answer of a trial that a table shows.
@@ -94,7 +94,7 @@ const SHOWN_MAX: usize = 20;
 pub(crate) fn away(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 1),
-        words("without an answer", "which operations had none", 0),
+        words("without an answer", "operations without an answer", 0),
         column("from", "seconds since the load began", 0),
         column("to", "seconds since the load began", 1),
         column("length", "until the next answer, or the end of the load", 0),

@@ -25,8 +25,8 @@ fn times(trial: &Trial, reporting: &Reporting) -> Option<Chart> {
     let longest_s = reporting.runs.iter().map(|run| run.took_s).reduce(f64::max)?;
     // On an axis of whole seconds reports of milliseconds lie on its floor.
     let (unit, title, per_s) = match longest_s < 1.0 {
-        true => ("ms", "milliseconds a report", 1e3),
-        false => ("s", "seconds a report", 1.0),
+        true => ("ms", "milliseconds per report", 1e3),
+        false => ("s", "seconds per report", 1.0),
     };
     let ends = reporting.runs.iter().map(|run| (run.begin_s + run.took_s, run.took_s * per_s));
     let line = Line::through(Ink::Series(0), unit, ends).joined();
@@ -34,7 +34,7 @@ fn times(trial: &Trial, reporting: &Reporting) -> Option<Chart> {
     let course = Course { lines: vec![line], band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, title);
     let remark =
-        "Each point is a report, at the moment at which its last row was read; the first one makes no mean.";
+        "One point per report, at the time when its last row was read. The first one is not in the mean.";
     Some(course.chart(trial, "Time of each report", &y, remark, (unit, figure)))
 }
 
@@ -49,5 +49,11 @@ fn memory(trial: &Trial) -> Option<Chart> {
     let most = line.values().reduce(f64::max).filter(|_| line.values().count() > 1)?;
     let course = Course { lines: vec![line], band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, "MiB");
-    Some(course.chart(trial, "Memory of the server's processes", &y, "Page cache left out.", ("MiB", figure)))
+    Some(course.chart(
+        trial,
+        "Memory of the server's processes",
+        &y,
+        "Without the page cache.",
+        ("MiB", figure),
+    ))
 }

@@ -10,7 +10,7 @@ pub(crate) fn facts(setup: &ReportingSetup) -> Facts {
     let server = &setup.server;
     let facts = [
         ("durability", server.durability.clone()),
-        ("what is committed survives a loss of power", yes(server.is_durable)),
+        ("commits survive a power loss", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", setup.target.clone()),
         ("database", setup.database.clone()),
@@ -34,13 +34,13 @@ fn load(setup: &ReportingSetup) -> impl Iterator<Item = (&'static str, String)> 
     let cold = setup.cold.clone().map(|cold| ("made cold", cold));
     let load = [
         ("messages", format!("{} over {} days, seed {}", grouped(setup.events), setup.days, setup.data_seed)),
-        ("bytes of a subject", grouped(setup.subject_bytes.into())),
+        ("bytes per subject", grouped(setup.subject_bytes.into())),
         ("within the report's dates", grouped(setup.messages)),
         ("departments and classifications", format!("{} and {}", setup.department, setup.classification)),
         ("the report returns", setup.result.clone()),
-        ("it is asked for by a", setup.access.clone()),
-        ("rows that it has to return", grouped(setup.expected.rows)),
-        ("checksum that it has to have", format!("{:016x}", setup.expected.sum)),
+        ("requested as a", setup.access.clone()),
+        ("expected rows", grouped(setup.expected.rows)),
+        ("expected checksum", format!("{:016x}", setup.expected.sum)),
         ("reports", format!("1 + {}", setup.runs)),
         ("events arrive", arrivals),
         ("seed of arrivals", setup.seed.to_string()),

@@ -89,7 +89,7 @@ fn pending(reporting: &Reporting) -> Said {
     let most = rate.max(1.0).min((all / 20.0).max(1.0));
     (reporting.events_pending as f64 > most).then(|| {
         let sentence = format!(
-            "{} events were due and not committed, {} were committed: the database does not sustain {} events/s during reports",
+            "{} planned events were not committed, {} were committed: the database does not sustain {} events/s during reports",
             grouped(reporting.events_pending),
             grouped(reporting.events_committed),
             figure(rate)
@@ -102,7 +102,8 @@ fn not_cold(reporting: &Reporting) -> Said {
     if reporting.cold.is_some() || reporting.first_s.is_none() {
         return None;
     }
-    let sentence = "the first report used the caches as they were. For cold caches use a managed server with between_trials = \"restart\" and cold = true in its [target.server.NAME]";
+    let sentence = "the first report used the caches as they were. For cold caches use a managed server with between_trials = \
+    \"restart\" and cold = true in its [target.server.NAME]";
     Some((Level::Note, "first_report_not_cold", sentence.to_owned()))
 }
 
@@ -139,7 +140,7 @@ fn between_trials(report: &Report) -> Option<Verdict> {
     let others: Vec<&(&Trial, &Reporting)> = trials.iter().filter(differs).collect();
     let (other, of_other) = others.first()?;
     let sentence = format!(
-        "the same report was run by different plans: {} by {}, {} by {}{}; the setup of the trials shows them",
+        "the same report ran with different plans: {} by {}, {} by {}{}. The setup of the trials shows them",
         first.name,
         of_first.plans[0].hash,
         other.name,
@@ -190,16 +191,16 @@ fn used(runs: &[&Reporting]) -> String {
     );
     parts.extend(mean(|used| used.cpu_cores).map(|cores| {
         let share = mean(|used| used.cpu_share).map(|share| format!(" ({})", format::per_cent(share)));
-        format!("{} processors{}", figure(cores), share.unwrap_or_default())
+        format!("{} CPUs{}", figure(cores), share.unwrap_or_default())
     }));
     let whole = |bytes: f64| format::bytes(bytes.round() as u64);
     let bytes = mean(|used| used.read_bytes).map(whole);
     parts.extend(match mean(|used| used.reads_per_s) {
         Some(per_s) => {
-            let bytes = bytes.map(|bytes| format!(" ({bytes} a report)"));
-            Some(format!("{} reads a second{}", figure(per_s), bytes.unwrap_or_default()))
+            let bytes = bytes.map(|bytes| format!(" ({bytes} per report)"));
+            Some(format!("{} reads per second{}", figure(per_s), bytes.unwrap_or_default()))
         }
-        None => bytes.map(|bytes| format!("{bytes} read a report")),
+        None => bytes.map(|bytes| format!("{bytes} read per report")),
     });
     let mut device = Vec::new();
     device.extend(mean(|used| used.device.reads_per_s).map(|per_s| format!("{} reads/s", figure(per_s))));
@@ -232,12 +233,13 @@ fn not_looked_at(report: &Report) -> Vec<Verdict> {
             [trial] => trial.name.clone(),
             several => format!("{} of {all} trials", several.len()),
         };
-        let sentence = format!(
-            "{of}: what was used for {which} is not known, but for memory where the table has it: machine and server are looked at once a \
-             second, and none of these seconds lay within that; more messages, or a larger share of them, take longer"
-        );
-        let trials = trials.iter().map(|trial| trial.number).collect();
-        Verdict { trials, ..Verdict::new(Level::Note, "usage_not_read", sentence) }
+        let fact = format!("the resources of {which} are unknown, except memory in the table");
+        let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
+        Verdict::new(Level::Note, "usage_not_read", fact)
+            .about(of)
+            .with_effect("machine and server are sampled once per second, and no sample fell into this time")
+            .with_action("use more messages, or a larger share of them")
+            .of_trials(numbers)
     };
     missed.into_iter().map(verdict).collect()
 }
@@ -256,5 +258,5 @@ fn missed_in(reporting: &Reporting) -> Option<String> {
     let first = is_missed(&reporting.during_first, first.took_s).then_some("the first report");
     let others = is_missed(&reporting.during_others, others_s).then_some("the reports after it");
     let which: Vec<&str> = first.into_iter().chain(others).collect();
-    (!which.is_empty()).then(|| which.join(" and for "))
+    (!which.is_empty()).then(|| which.join(" and "))
 }

@@ -51,14 +51,14 @@ static WORDS: Words = Words {
     rate_metric: "report_s",
     headlines: &[finding::REPORT_TIME],
     replaced: &[finding::REPORT_TIME],
-    all_in_flight: |_| "the one that reports was waiting for the database".to_owned(),
+    all_in_flight: |_| "the client was waiting for the database".to_owned(),
 };
 
 static LIMITS: Limits = Limits {
     busy_rule: "reading_cpu",
     thread: "the thread that reads rows",
-    instead: "the CPU of whoever reads the rows, not the database",
-    remedy: "; have the database add up (an aggregate), or read on a machine of its own",
+    instead: "the client's CPU, not the database",
+    remedy: "; let the database aggregate, or use another machine for the client",
     alone: None,
     late_remedy: None,
     is_alone: false,
@@ -112,7 +112,7 @@ impl Shown for OfReporting {
 
     fn rate_text(&self, per_s: f64) -> String {
         match per_s > 0.0 {
-            true => format!("{} a report", words::time(1.0 / per_s)),
+            true => format!("{} per report", words::time(1.0 / per_s)),
             false => "no report".to_owned(),
         }
     }
@@ -171,7 +171,7 @@ impl Shown for OfReporting {
     /// How the first report's memory was made cold.
     fn remarks(&self, trial: &Trial) -> Vec<String> {
         let cold = trial.reporting().and_then(|reporting| reporting.cold.as_ref());
-        cold.map(|cold| format!("The first report found memory cold: {cold}.")).into_iter().collect()
+        cold.map(|cold| format!("The first report started with cold memory: {cold}.")).into_iter().collect()
     }
 
     fn seconds(&self) -> &'static [Second] {
@@ -208,12 +208,13 @@ impl Shown for OfReporting {
 }
 
 const METHOD: [&str; 2] = [
-    "A report's time is from sending it until its last row was read. All rows are read and none is kept; their number and a sum over them \
-     that does not depend on their order have to be what the messages' generator says, or the trial has failed. The first report is told by \
-     itself; the mean is that of those after it, one after the other.",
-    "Events that arrive meanwhile are due at times that depend on no answer; each is committed alone, or with those that waited for the \
-     commit before it, and is counted from when it was due. They lie after the report's dates, change no answer, and are taken away after \
-     the trial. A plan is what the server tells of the same statement after each report, without estimates, and its hash.",
+    "The time of a report is from its sending until its last row was read. prony reads all rows and keeps none. Their number and a \
+    sum that does not depend on their order must match the generated messages, otherwise the trial fails. The first report has its \
+    own row. The mean is over the later ones, which run one after the other.",
+    "Events that arrive in the meantime have planned times that do not depend on answers. Each is committed alone, or with those \
+    that waited for the previous commit. Its time counts from the planned time. Their dates are after those of the report, so they \
+    do not change its answer. prony deletes them after the trial. A plan is the one that the server shows for the same statement \
+    after each report, without estimates, with its hash.",
 ];
 
 /// None where configurations are compared, or are more than a few sentences can hold.

@@ -143,10 +143,10 @@ fn cold(measured: &MeasuredTrial, setup: &ReportingSetup) -> Option<String> {
         steps.any(|step| step.what == what)
     };
     match (did("started"), did("caches dropped")) {
-        (true, true) => Some("the server was started anew, and the kernel forgot its files".to_owned()),
-        (true, false) => {
-            Some("the server was started anew; the kernel's page cache stayed as it was".to_owned())
+        (true, true) => {
+            Some("the server was restarted, and the kernel dropped its files from the page cache".to_owned())
         }
+        (true, false) => Some("the server was restarted; the page cache of the kernel was kept".to_owned()),
         (false, _) => None,
     }
 }

@@ -19,13 +19,13 @@ pub(crate) fn reports(report: &Report) -> Option<Table> {
     columns.extend([
         column("first", "the first report, until its last row was read", 0),
         column("then", "mean of the reports after it", 0),
-        column("95%", "interval of that mean in this one run", 4),
+        column("95%", "interval of that mean, for this run only", 4),
         column("first row", "mean time until the first row of the reports after the first", 3),
         column("rows", "rows of each answer", 2),
-        column("rows/s", "rows a second of the reports after the first", 1),
-        column("events/s", "events that were due a second meanwhile", 2),
-        column("plan", "hash of the plan; several where the server changed it", 5),
-        words("state", "how it ended, unless complete", 0),
+        column("rows/s", "rows per second of the reports after the first", 1),
+        column("events/s", "planned events per second in the meantime", 2),
+        column("plan", "hash of the plan; several if the server changed it", 5),
+        words("state", "end of the trial, if not complete", 0),
     ]);
     let table = Table::of("Reports", columns, trials.iter().map(|trial| row(trial, &keys)));
     table.map(|table| table.without_empty_columns(&["state", "95%", "first row", "events/s", "plan"]))
@@ -56,10 +56,7 @@ fn row(trial: &Trial, keys: &[String]) -> Row {
 
 /// Each plan once, a line of it in a row.
 pub(crate) fn plans(report: &Report) -> Option<Table> {
-    let columns = vec![
-        words("plan", "its hash", 0),
-        words("how the server goes about the report", "without estimates", 0),
-    ];
+    let columns = vec![words("plan", "its hash", 0), words("the server's plan", "without estimates", 0)];
     let mut plans: Vec<&QueryPlan> = Vec::new();
     for plan in report
         .trials_of(Workload::Reporting)
@@ -87,14 +84,14 @@ pub(crate) fn plans(report: &Report) -> Option<Table> {
 pub(crate) fn used(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        words("reports", "the first one, or those after it", 0),
-        column("memory", "most memory of the server's processes, page cache left out", 0),
-        column("processors", "mean number that the server worked on", 0),
-        column("of those it may use", "the same as a share", 2),
-        column("read", "bytes that the server itself read from devices for a report", 1),
-        column("reads", "its reads for a report", 3),
+        words("reports", "the first report, or the later ones", 0),
+        column("memory", "maximum memory of the server's processes, without the page cache", 0),
+        column("CPUs", "mean number of CPUs in use", 0),
+        column("of the CPUs that it may use", "the same as a share", 2),
+        column("read", "bytes that the server read from devices per report", 1),
+        column("reads", "its reads per report", 3),
         column("reads/s", "its reads per second while reports ran", 2),
-        column("device read", "bytes that the device read for a report, for all programs", 1),
+        column("device read", "bytes that the device read per report, for all programs", 1),
         column("device reads/s", "reads of the device per second while reports ran, for all programs", 2),
     ];
     let row = |name: String, which: &str, used: &Used, part: bool| Row {
@@ -121,11 +118,11 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
             row(String::new(), "then", &of.during_others, true),
         ]
     });
-    let table = Table::of("What the server used for reports", columns, rows)?;
+    let table = Table::of("Resources of the server for reports", columns, rows)?;
     Some(table.without_empty_columns(&[
         "memory",
-        "processors",
-        "of those it may use",
+        "CPUs",
+        "of the CPUs that it may use",
         "read",
         "reads",
         "reads/s",

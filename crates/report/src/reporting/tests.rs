@@ -137,7 +137,7 @@ fn trials_with_different_plans_are_told() {
     let other = trial(2, |_, outcome| outcome.plans = vec![plan("bb")]);
     let report = Report::of(&fixture::study("reporting", vec![trial(1, |_, _| {}), other]));
     let warned = said(&report, Level::Warning);
-    assert!(warned.contains("run by different plans: reports by aa, reports by bb"), "{warned}");
+    assert!(warned.contains("ran with different plans: reports by aa, reports by bb"), "{warned}");
     let aggregate = trial(2, |setup, outcome| {
         setup.result = "aggregate".to_owned();
         outcome.plans = vec![plan("bb")];
@@ -153,12 +153,12 @@ fn events_that_could_not_be_committed_are_told() {
         (outcome.events_committed, outcome.events_pending) = (200, 84);
     });
     let warned = said(&report, Level::Warning);
-    assert!(warned.contains("84 events were due and not committed, 200 were committed"), "{warned}");
+    assert!(warned.contains("84 planned events were not committed, 200 were committed"), "{warned}");
     let on_its_way = self::report(|setup, outcome| {
         setup.arrivals_per_s = Some(82.5);
         (outcome.events_committed, outcome.events_pending) = (10_000, 82);
     });
-    assert!(!said(&on_its_way, Level::Warning).contains("were due and not"));
+    assert!(!said(&on_its_way, Level::Warning).contains("were not committed"));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn it_is_said_how_memory_was_made_cold_or_that_it_was_not() {
     started.trial.servers = vec![StartedServer { steps, ..StartedServer::default() }];
     let report = Report::of(&fixture::study("reporting", vec![started]));
     let cold = report.trials[0].reporting().unwrap().cold.clone().unwrap();
-    assert!(cold.contains("started anew, and the kernel forgot its files"), "{cold}");
+    assert!(cold.contains("restarted, and the kernel dropped its files from the page cache"), "{cold}");
 }
 
 /// Readings of each measured second, while the reports after the first took all of that time.
@@ -225,7 +225,7 @@ fn what_the_server_used_is_told_for_a_report() {
     assert!((metric(&report, "report_read_iops").unwrap() - 6.0).abs() < 1e-9);
     let answer = answers(&report)[0].text.clone();
     let used = format!(
-        "; the reports after it used 3 MiB of memory, 0.500 processors and 6.00 reads a second ({seconds} MiB a report)"
+        "; the reports after it used 3 MiB of memory, 0.500 CPUs and 6.00 reads per second ({seconds} MiB per report)"
     );
     assert!(answer.ends_with(&used), "{answer}\n{used}");
     let table = table::used(&report).unwrap();
@@ -248,7 +248,10 @@ fn what_other_programs_read_is_never_the_servers() {
         assert_eq!(metric(&report, "read_mib_per_report"), Some(0.0));
         assert_eq!(metric(&report, "report_read_iops"), Some(0.0));
         let answer = answers(&report)[0].text.clone();
-        assert!(answer.contains("0 reads a second (0 B a report)") && !answer.contains("device"), "{answer}");
+        assert!(
+            answer.contains("0 reads per second (0 B per report)") && !answer.contains("device"),
+            "{answer}"
+        );
     }
 }
 
@@ -258,7 +261,7 @@ fn of_processes_bytes_are_known_and_reads_are_the_devices() {
     assert!((metric(&report, "read_mib_per_report").unwrap() - seconds as f64).abs() < 1e-9);
     assert_eq!(metric(&report, "report_read_iops"), None);
     let answer = answers(&report)[0].text.clone();
-    let used = format!("and {seconds} MiB read a report; device, all programs: 4,761 reads/s");
+    let used = format!("and {seconds} MiB read per report; device, all programs: 4,761 reads/s");
     assert!(answer.ends_with(&used), "{answer}\n{used}");
 }
 
@@ -269,7 +272,7 @@ fn where_only_the_device_is_known_it_is_said_to_be_that_of_all_programs() {
     let answer = answers(&report)[0].text.clone();
     let bytes = crate::format::bytes((172.0 * MIB * seconds as f64 / 3.0).round() as u64);
     let told = format!(
-        "used 1 MiB of memory and 0.500 processors; device, all programs: 4,761 reads/s, {bytes} per report"
+        "used 1 MiB of memory and 0.500 CPUs; device, all programs: 4,761 reads/s, {bytes} per report"
     );
     assert!(answer.ends_with(&told), "{answer}\n{told}");
     let table = table::used(&report).unwrap();
@@ -329,7 +332,7 @@ fn what_other_reports_used_and_what_is_left_behind_the_last_is_no_reports_own() 
     let (first, others, notes) = used([0.0, 1.7], [1.7, 2.9], readings);
     assert_eq!((first.memory_bytes, first.cpu_cores, first.read_bytes), (Some(127 << 20), Some(0.5), None));
     assert_eq!((others.memory_bytes, others.cpu_cores, others.read_bytes), (Some(173 << 20), None, None));
-    assert!(notes.contains("what was used for the reports after it is not known, but for memory"), "{notes}");
+    assert!(notes.contains("the resources of the reports after it are unknown, except memory"), "{notes}");
     let readings = (1..=4).map(|second| read(f64::from(second), 1.0, 1 << 20, 50e6)).collect();
     let (first, ..) = used([0.0, 4.4], [4.4, 4.6], readings);
     assert!((first.read_bytes.unwrap() - 220e6).abs() < 1.0, "as fast in the tenth that no reading is of");
@@ -365,7 +368,7 @@ fn the_time_in_which_a_plan_is_asked_for_is_no_reports() {
         generator_pauses: None,
     };
     window.add(&interval);
-    assert_eq!(crate::rate_text(Workload::Reporting, &window), "250 ms a report");
+    assert_eq!(crate::rate_text(Workload::Reporting, &window), "250 ms per report");
     let per_s = OfReporting.per_s(REPORT, &operation, 1.5).unwrap();
     assert!((per_s - 4.0).abs() < 0.01, "{per_s}");
     assert_eq!(OfReporting.per_s(EVENT, &arrived, 1.5), Some(60.0), "events arrive all the time");
@@ -378,7 +381,7 @@ fn reports_of_milliseconds_are_drawn_in_milliseconds() {
     let heading = |report: &Report| {
         let charts = OfReporting.course(&report.trials[0]);
         let chart = charts.iter().find(|chart| chart.heading == "Time of each report").unwrap();
-        (chart.svg.contains("milliseconds a report"), chart.svg.contains(">seconds a report"))
+        (chart.svg.contains("milliseconds per report"), chart.svg.contains(">seconds per report"))
     };
     assert_eq!(heading(&report(|_, _| {})), (false, true));
     let fast = report(|_, outcome| outcome.runs.iter_mut().for_each(|run| run.took_s /= 100.0));
@@ -391,15 +394,15 @@ fn what_was_used_by_reports_that_were_over_at_once_is_said_not_to_be_known() {
     let fast = report(|_, outcome| outcome.runs.iter_mut().for_each(|run| run.took_s /= 100.0));
     let notes = said(&fast, Level::Note);
     assert!(
-        notes.contains("what was used for the first report and for the reports after it is not known"),
+        notes.contains("the resources of the first report and the reports after it are unknown"),
         "{notes}"
     );
     assert!(
-        !said(&report(|_, _| {}), Level::Note).contains("looked at once a second"),
+        !said(&report(|_, _| {}), Level::Note).contains("sampled once per second"),
         "a server elsewhere is not looked at"
     );
     assert!(
-        !said(&report(|_, outcome| outcome.runs.clear()), Level::Note).contains("looked at once a second")
+        !said(&report(|_, outcome| outcome.runs.clear()), Level::Note).contains("sampled once per second")
     );
 }
 
@@ -414,7 +417,7 @@ fn trials_of_which_the_same_was_not_read_are_told_together() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert_eq!(notes[0].trials, [1, 3]);
     assert!(
-        notes[0].sentence().contains("2 of 3 trials: what was used for the first report and"),
+        notes[0].sentence().contains("(2 of 3 trials): the resources of the first report and"),
         "{notes:?}"
     );
 }

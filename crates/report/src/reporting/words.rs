@@ -25,10 +25,7 @@ pub(crate) fn rows_of(reporting: &Reporting) -> String {
     let rows = format::counted(reporting.rows as usize, "row", "rows");
     match reporting.setup.result.as_str() {
         "aggregate" => {
-            format!(
-                "{rows} that add up the messages of its dates, of which there are {}",
-                grouped(reporting.setup.messages)
-            )
+            format!("{rows} that sum up the {} messages of its dates", grouped(reporting.setup.messages))
         }
         _ => rows,
     }

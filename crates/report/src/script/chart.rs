@@ -37,6 +37,6 @@ fn rate(trial: &Trial) -> Option<Chart> {
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, "transactions a second");
-    let remark = "Failed ones left out. Each point is one second; shaded ones make no figures.";
-    Some(course.chart(trial, "Transactions a second over time", &y, remark, ("transactions/s", figure)))
+    let remark = "Without failed transactions. One point per second; shaded seconds do not count.";
+    Some(course.chart(trial, "Transactions per second over time", &y, remark, ("transactions/s", figure)))
 }

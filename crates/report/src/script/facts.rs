@@ -11,7 +11,7 @@ pub(crate) fn facts(setup: &ScriptSetup) -> Facts {
     let server = &setup.server;
     let facts = [
         ("durability", server.durability.clone()),
-        ("what is committed survives a loss of power", yes(server.is_durable)),
+        ("commits survive a power loss", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", setup.target.clone()),
         ("database", setup.database.clone()),
@@ -42,7 +42,7 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
             setup.latency_limit_ms.map_or_else(|| "none".to_owned(), |ms| format::latency(ms * 1e3)),
         ),
         ("statements are sent", sent(&setup.protocol)),
-        ("a transaction is tried", tries),
+        ("tries per transaction", tries),
         ("defined variables", defined),
         ("seed", setup.seed.to_string()),
     ];
@@ -55,7 +55,7 @@ fn load(setup: &ScriptSetup) -> Vec<(&'static str, String)> {
 fn sent(protocol: &str) -> String {
     match protocol {
         "procedure" => {
-            "as procedures, one call a transaction: those within have no times of their own".to_owned()
+            "as procedures, one call per transaction: statements within have no separate times".to_owned()
         }
         other => other.to_owned(),
     }

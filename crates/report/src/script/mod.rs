@@ -219,10 +219,10 @@ static WORDS: Words = Words {
 static LIMITS: Limits = Limits {
     busy_rule: "script_cpu",
     thread: "the busiest load thread",
-    instead: "the CPU of the clients, not the database",
-    remedy: ", and give the load more threads or a machine of its own",
+    instead: "the clients' CPU, not the database",
+    remedy: ", and give the load more threads or its own machine",
     alone: None,
-    late_remedy: Some("add clients, or offer less"),
+    late_remedy: Some("add clients, or offer a lower rate"),
     is_alone: false,
 };
 
@@ -284,7 +284,7 @@ impl Shown for OfScript {
     fn late_remedy(&self, trial: &Trial) -> Option<&'static str> {
         match is_replay(trial) {
             true => Some(
-                "a session waits for the answer before, as the logged one did: replay it slower, or a part of the log",
+                "each session waits for the previous answer, as in the log: replay it slower, or replay a part of the log",
             ),
             false => LIMITS.late_remedy,
         }
@@ -366,11 +366,11 @@ impl Shown for OfScript {
 }
 
 const METHOD: [&str; 2] = [
-    "A transaction is a script from its first command to its last, whatever it begins and commits. Its response time has all of that in it, \
-     what the script sleeps and how often it is tried again; in an open loop it counts from when the transaction was due. One that failed \
-     counts in no rate and no latency. A statement's time is that from sending it until its last row has come.",
-    "A transaction that a deadlock or a serialization failure ended is undone and tried again at once with the same random numbers, as often \
-     as was asked for.",
+    "A transaction is one execution of a script from its first command to its last. Its response time includes sleeps and retries. \
+    In an open loop it starts at the planned time. Failed transactions do not count in rates and latencies. The time of a statement \
+    is from its sending until its last row was read.",
+    "After a deadlock or a serialization failure, prony rolls the transaction back and retries it at once. It uses the same random \
+    numbers, up to the maximum number of tries.",
 ];
 
 /// `PostgreSQL takes 12,340 transactions a second of 8 clients; a transaction takes 0.64 ms (p99 2.10 ms)`: none where they are compared,

@@ -20,10 +20,10 @@ pub struct Replay {
     pub statements: Option<ReplayOutcome>,
 }
 
-pub(super) const METHOD: &str = "Of a log each session is a session of its own, which sends its statements in their order, each when it is due \
-     by its time in the log, or as soon as the one before it is answered. A statement's response time counts from when it was due. A transaction is \
-     what stands from its begin to its end, or a statement outside of one; the time that the log leaves between its statements is not in its \
-     response time. Statements that differ in their literals alone are one row.";
+pub(super) const METHOD: &str = "Each session of the log is replayed as its own session. It sends its statements in order, each at \
+its time in the log, or as soon as the previous one is answered. The response time of a statement starts at its planned time. A \
+transaction is everything from its begin to its end, or a statement outside of one. Its response time excludes the pauses between \
+its statements in the log. Statements that differ only in literals share one row.";
 
 /// `open loop, at twice the pace of the log`.
 pub(super) fn pacing(log: &ReplayInUse) -> String {
@@ -41,7 +41,7 @@ fn pace(speed: f64) -> String {
 pub(super) fn facts(log: &ReplayInUse) -> Vec<(&'static str, String)> {
     let format = match log.is_recognised {
         true => format!("{}, detected", log.format),
-        false => format!("{}, as was said", log.format),
+        false => format!("{}, as requested", log.format),
     };
     let mut facts = vec![
         ("log", log.file.clone()),
@@ -54,7 +54,7 @@ pub(super) fn facts(log: &ReplayInUse) -> Vec<(&'static str, String)> {
         ),
     ];
     if log.whole_seconds {
-        let words = "whole seconds, over each of which its entries are spread evenly";
+        let words = "whole seconds; entries are spread evenly over each second";
         facts.push(("times of the log", words.to_owned()));
     }
     if !log.databases.is_empty() {
@@ -68,16 +68,16 @@ pub(super) fn facts(log: &ReplayInUse) -> Vec<(&'static str, String)> {
 pub(super) fn table(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
-        words("of the log", "where its entries went", 0),
+        words("of the log", "use of its entries", 0),
         column("entries", "how many", 0),
-        column("first line", "line of the log in which the first of them begins", 1),
-        words("the first", "what the server said of the first", 2),
+        column("first line", "line of the log where the first one begins", 1),
+        words("the first", "the server's message for the first one", 2),
     ];
     let rows = report.trials_of(Workload::Script).flat_map(|trial| {
         let of = |replay: &Replay| rows(&trial.name, replay);
         trial.script().and_then(|script| script.replay.as_ref()).map(of).unwrap_or_default()
     });
-    Table::of("What became of the log", columns, rows)
+    Table::of("Use of the log", columns, rows)
         .map(|table| table.without_empty_columns(&["the first", "first line"]))
 }
 
@@ -103,7 +103,7 @@ fn rows(name: &str, Replay { log, statements }: &Replay) -> Vec<Row> {
         for (what, count) in [
             ("without an answer", became.unanswered),
             ("never sent", became.unsent),
-            ("not due yet when the load was ended", became.not_due),
+            ("planned after the end of the load", became.not_due),
         ] {
             rows.extend((count > 0).then(|| row(what.to_owned(), count, 0, "")));
         }
@@ -203,7 +203,7 @@ fn databases(log: &ReplayInUse) -> Option<String> {
 fn backwards(log: &ReplayInUse) -> Option<String> {
     let line = log.first_backwards.filter(|_| log.backwards > 0)?;
     Some(format!(
-        "times in the log go backwards {} (first in line {}), so such a statement is due with the one before it",
+        "times in the log go backwards {} (first in line {}), so such a statement is sent with the previous one",
         format::counted(log.backwards as usize, "time", "times"),
         grouped(line)
     ))
@@ -244,7 +244,7 @@ fn cut(became: &ReplayOutcome) -> Option<String> {
     let cut = became.cut_transactions;
     (cut > 0).then(|| {
         format!(
-            "{} {} open at the end of the load, and rolled back with {} connection. They are in no figure, their finished statements are",
+            "{} {} open at the end of the load, and rolled back with {} connection. They do not count, but their finished statements do",
             format::counted(cut as usize, "transaction", "transactions"),
             if cut == 1 { "was" } else { "were" },
             if cut == 1 { "its" } else { "their" },
@@ -255,7 +255,7 @@ fn cut(became: &ReplayOutcome) -> Option<String> {
 fn late(log: &ReplayInUse, became: &ReplayOutcome) -> Option<String> {
     (became.sessions_late > 0).then(|| {
         format!(
-            "{} of {} sent a statement more than 100 ms late (at most {}), because they waited for the answer before it",
+            "{} of {} sent a statement more than 100 ms late (at most {}), because they waited for the previous answer",
             grouped(became.sessions_late),
             format::counted(log.sessions as usize, "session", "sessions"),
             format::latency(became.lag_ms_max * 1e3)

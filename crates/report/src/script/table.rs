@@ -18,18 +18,18 @@ pub(crate) fn transactions(report: &Report) -> Option<Table> {
         vec![column("#", "number of the trial", 3), words("scripts", "name of the configuration", 0)];
     columns.extend(level_columns(&keys));
     columns.extend([
-        column("offered/s", "transactions due a second", 0),
-        column("transactions/s", "transactions finished a second, failed ones left out", 0),
-        column("95%", "interval of the transactions a second of this one run", 5),
-        column("mean", "mean response time of a transaction, time to think left out", 2),
-        column("p95", "95% of the transactions were as fast", 1),
-        column("p99", "99% of the transactions were as fast", 0),
+        column("offered/s", "planned transactions per second", 0),
+        column("transactions/s", "transactions finished per second, without failed ones", 0),
+        column("95%", "interval of the transactions per second, for this run only", 5),
+        column("mean", "mean response time of a transaction, without think time", 2),
+        column("p95", "95th percentile of the transactions", 1),
+        column("p99", "99th percentile of the transactions", 0),
         column("max", "longest transaction", 4),
-        column("failed", "given up after a conflict, or not as their script expects", 2),
-        column("late", "later than the limit, or not sent because they would have been", 1),
-        column("retries", "tried again after a deadlock or a serialization failure", 4),
+        column("failed", "abandoned after a conflict, or against an expectation of their script", 2),
+        column("late", "later than the limit, or not sent because they were already late", 1),
+        column("retries", "retried after a deadlock or a serialization failure", 4),
         column("clients differ", "(max − min) / max of the clients' transactions", 5),
-        words("state", "how it ended, unless complete", 0),
+        words("state", "end of the trial, if not complete", 0),
     ]);
     let table = Table::of("Scripts", columns, trials.iter().map(|trial| row(trial, &keys)));
     table.map(|table| table.without_empty_columns(&["state", "95%", "offered/s", "late"]))
@@ -67,9 +67,9 @@ pub(crate) fn statements(report: &Report) -> Option<Table> {
         column("count", "completed in the measured window", 1),
         column("errors", "ended with an error, or failed", 2),
         column("mean", "mean latency", 0),
-        column("p50", "half were as fast", 2),
-        column("p95", "95% were as fast", 1),
-        column("p99", "99% were as fast", 0),
+        column("p50", "median", 2),
+        column("p95", "95th percentile", 1),
+        column("p99", "99th percentile", 0),
         column("max", "longest", 3),
     ];
     let operation = |trial: &Trial, words: &BTreeMap<&str, &str>, index: usize, figures: &Figures| {

@@ -179,9 +179,9 @@ fn balances_are_told_whether_they_agree_or_not() {
     assert!(notes.contains("accounts, tellers, branches and history changed by 7 each"), "{notes}");
     let other = report(|_, outcome| {
         outcome.balances = balances;
-        outcome.disagreement = Some("balances do not agree: …".to_owned());
+        outcome.disagreement = Some("balances differ: …".to_owned());
     });
-    assert!(said(&other, Level::Failure).iter().any(|one| one.contains("balances do not agree")));
+    assert!(said(&other, Level::Failure).iter().any(|one| one.contains("balances differ")));
     assert!(!said(&other, Level::Note).iter().any(|one| one.contains("balances agree")));
 }
 
@@ -214,8 +214,8 @@ fn log() -> ReplayInUse {
         sessions: 12,
         log_s: 20.0,
         left_out: vec![
-            left("messages of the server that are no statements", 15, false),
-            left("COPY, whose data are not in the log", 5, true),
+            left("messages of the server that are not statements", 15, false),
+            left("COPY, because its data are not in the log", 5, true),
         ],
         databases: [("shop".to_owned(), 99), ("other".to_owned(), 1)].into(),
         backwards: 2,
@@ -260,7 +260,7 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
     }
     let warnings = said(&report, Level::Warning).join("\n");
     for part in [
-        "the replay skips 5 entries of the log: 5 COPY, whose data are not in the log (line 7)",
+        "the replay skips 5 entries of the log: 5 COPY, because its data are not in the log (line 7)",
         "go backwards 2 times (first in line 44)",
         "7 of 100 statements failed: 4 with 23505 (said 23505), 3 with 42P01 (said 42P01)",
         "2 of 100 statements were never sent",
@@ -322,7 +322,7 @@ fn procedures_are_told_as_such_and_have_no_statements() {
     });
     let facts = facts::facts(&report.trials[0].script().unwrap().setup);
     let sent = &facts.iter().find(|(name, _)| name == "statements are sent").unwrap().1;
-    assert!(sent.contains("one call a transaction") && sent.contains("no times of their own"), "{sent}");
+    assert!(sent.contains("one call per transaction") && sent.contains("no separate times"), "{sent}");
 }
 
 /// The first screen of a mistake in a script said that nothing was measured, and not why.

@@ -91,7 +91,7 @@ fn together(trials: &[Trial]) -> Option<Verdict> {
         format::per_cent,
         |_| {
             format!(
-                "{places} of its server were to be apart and are on one device, {device}, so the figures show no gain of placement"
+                "{places} of its server should be on different devices but are on {device}, so the figures show no gain of placement"
             )
         },
     ).map(|verdict| verdict.with_action("use directories on different devices"))

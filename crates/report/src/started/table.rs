@@ -15,7 +15,8 @@ use crate::trial::Trial;
 const TRIALS_MOST: usize = 8;
 
 /// What stands under the table of devices.
-const MEANING: &str = "Bytes and I/Os are all that went to and from a device in the measured window, whoever wrote and read them";
+const MEANING: &str =
+    "Bytes and I/Os are the whole traffic of a device in the measured window, for all programs";
 
 /// What is told of the servers that were started for trials of a workload.
 pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
@@ -29,7 +30,7 @@ pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
     let devices = devices(&trials);
     let remark = devices.as_ref().filter(|_| fits).map(|_| Block::Remark(format!("{MEANING}.")));
     let known = all(&trials).map(|(trial, server)| (trial.number, server.name.as_str(), facts_of(server)));
-    let facts = facts("Servers that were started", "server", known);
+    let facts = facts("Managed servers", "server", known);
     let facts = facts.map(|table| Block::Folded { summary: table.title.clone(), table });
     let tables = [facts, uses(&trials).map(shown), devices.map(shown), remark];
     tables.into_iter().flatten().collect()
@@ -74,7 +75,7 @@ pub(crate) fn facts<'a>(
         text(called, "name in the study", 0),
         text("what", "place, limit or setting", 0),
         text("is", "as it was found", 0),
-        text("in trials", "numbers; in all where there is none", 0),
+        text("in trials", "numbers; all if there is none", 0),
     ];
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&["in trials"]))
 }
@@ -107,9 +108,9 @@ fn facts_of(server: &StartedServer) -> Vec<(String, String)> {
     facts.extend(words::limits(server).into_iter().map(|(of, limit)| (format!("limit: {of}"), limit)));
     // The place of the group is another one each time.
     let by = server.limits.as_ref().and_then(|limits| limits.by.split(", /").next());
-    facts.extend(by.map(|by| ("limits are held by".to_owned(), by.to_owned())));
+    facts.extend(by.map(|by| ("limits enforced by".to_owned(), by.to_owned())));
     facts.extend(server.asked.iter().map(|it| (format!("{} (asked for)", it.name), it.value.clone())));
-    facts.extend(server.pair.iter().map(|pair| ("others that stand by".to_owned(), pair.clone())));
+    facts.extend(server.pair.iter().map(|pair| ("standby servers".to_owned(), pair.clone())));
     facts.extend(
         server.pair_settings.iter().map(|it| (format!("{} (of the pair)", it.name), it.value.clone())),
     );
@@ -123,8 +124,11 @@ fn all<'a>(trials: &[&'a Trial]) -> impl Iterator<Item = (&'a Trial, &'a Started
 
 /// What was done before each trial, whether limits held, and what was used.
 fn uses(trials: &[&Trial]) -> Option<Table> {
-    let table =
-        Table::of("What started servers did and used", columns_of_uses(), all(trials).map(row_of_uses))?;
+    let table = Table::of(
+        "Activity and resources of managed servers",
+        columns_of_uses(),
+        all(trials).map(row_of_uses),
+    )?;
     let optional = [
         "before the trial",
         "limits as proved",
@@ -143,18 +147,14 @@ fn columns_of_uses() -> Vec<Column> {
         column("#", "number of the trial", 4),
         text("trial", "name of the configuration", 3),
         text("server", "name in the study", 0),
-        text("before the trial", "what was done with it, and how long that took", 1),
-        text("limits as proved", "what was reached of each limit before the trial", 0),
-        text(
-            "files cached",
-            "of its files in the page cache when its limits came into force, and after they were evicted",
-            1,
-        ),
-        column("CPU time", "of its processes during the trial", 0),
-        column("throttled", "time in which it was not let run although it could have", 0),
-        column("memory", "the most at once, page cache included", 0),
-        column("at its limit", "times that memory had to be taken back", 2),
-        column("killed", "processes that the kernel killed for want of memory", 0),
+        text("before the trial", "action before the trial, and its duration", 1),
+        text("limits as proved", "rate reached at each limit before the trial", 0),
+        text("files cached", "its files in the page cache when its limits began, and after eviction", 1),
+        column("CPU time", "CPU time of its processes during the trial", 0),
+        column("throttled", "time in which its limit kept it from running", 0),
+        column("memory", "maximum, with page cache", 0),
+        column("at its limit", "times that the kernel reclaimed memory", 2),
+        column("killed", "processes that the kernel killed for lack of memory", 0),
     ]
 }
 
@@ -211,7 +211,7 @@ fn devices(trials: &[&Trial]) -> Option<Table> {
         column("#", "number of the trial", 4),
         text("trial", "name of the configuration", 3),
         text("device", "the kernel's name", 0),
-        text("holds", "what of the servers lies on it", 0),
+        text("holds", "parts of the servers that are on it", 0),
         column("written", "bytes in the measured window", 0),
         column("writes", "in the measured window", 1),
         column("read", "bytes in the measured window", 0),
@@ -236,7 +236,7 @@ fn devices(trials: &[&Trial]) -> Option<Table> {
             ]))
         })
     });
-    Table::of("What went to the devices of started servers (all programs)", columns, rows)
+    Table::of("I/O on the devices of managed servers (all programs)", columns, rows)
 }
 
 /// What lies on each device: `data`, `log`, tablespaces.

@@ -94,7 +94,7 @@ fn report(servers: Vec<StartedServer>) -> Report {
 /// The part of the text that is about started servers.
 fn text(report: &Report) -> String {
     let text = report.text(None).to_string();
-    text[text.find("Servers that were started").unwrap()..].to_owned()
+    text[text.find("Managed servers").unwrap()..].to_owned()
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn of_a_server_without_limits_the_time_of_processors_is_told_and_no_zero_stands_
     let used = Some(ServerUse { cpu_s: 12.5, ..ServerUse::default() });
     let report = report(vec![StartedServer { limits: None, used, ..server("512MB") }]);
     let table = text(&report);
-    let (_, table) = table.split_once("What started servers did and used").unwrap();
-    let (table, _) = table.split_once("What went to").unwrap();
+    let (_, table) = table.split_once("Activity and resources of managed servers").unwrap();
+    let (table, _) = table.split_once("I/O on the devices").unwrap();
     assert!(table.contains("13 s") && table.contains("CPU time"), "{table}");
     assert!(!table.contains("throttled") && !table.contains("killed"), "{table}");
     let csv = report.csv();
@@ -151,7 +151,7 @@ fn what_is_not_as_it_was_asked_for_is_doubted() {
     let told = rules(vec![together, server("1GB")]);
     assert!(
         told.len() == 1
-            && told[0].contains("data and log of its server were to be apart and are on one device, vda"),
+            && told[0].contains("data and log of its server should be on different devices but are on vda"),
         "{told:?}"
     );
     let with = |proof: LimitProof| {
@@ -192,9 +192,9 @@ fn servers_that_differ_in_their_names_alone_are_told_together() {
         told,
         [
             "starts 3 PostgreSQL servers, pg-1 to pg-3: data in /data on vda (ext4), log in /log on vdb (ext4)",
-            "  each limited in its trials: memory 2 GiB, processors' worth of time 1.5, processors 0-3, 8, reads of 254:0 781/s",
+            "  each limited in its trials: memory 2 GiB, CPUs' time 1.5, CPU set 0-3, 8, reads of 254:0 781/s",
             "  settings asked for: shared_buffers = 1GB",
-            "  settings that follow from what it may use: max_connections = 100",
+            "  settings derived from its limits: max_connections = 100",
         ]
     );
 }
@@ -210,7 +210,7 @@ fn a_plan_tells_what_stands_by_and_what_is_broken() {
     assert_eq!(
         told[4..],
         [
-            "  with others that stand by: pair = sync (pg_auto_failover, tuned)",
+            "  with standby servers: pair = sync (pg_auto_failover, tuned)",
             "  breaks it: kill-node for 15s at 5s, switchover at 40s",
         ]
     );
@@ -227,7 +227,7 @@ fn a_limit_of_processors_that_is_used_up_is_what_limits() {
         }
         crate::limit::told(Report::of(&fixture::study("orders", vec![trial])).trials.iter())
     };
-    assert_eq!(with(1.47).as_deref(), Some("likely: the CPU limit, of which the server used 98%"));
+    assert_eq!(with(1.47).as_deref(), Some("likely: the CPU limit, the server used 98%"));
     assert!(!with(1.2).unwrap().contains("the limit of processors"));
 }
 

@@ -52,13 +52,13 @@ fn of_kind(names: &[&str], server: &StartedServer) -> Vec<String> {
     };
     let first = format!("starts {who}: {}", places.join(", "));
     let asked = set("asked for", &server.asked);
-    let chosen = set("that follow from what it may use", &server.chosen);
+    let chosen = set("derived from its limits", &server.chosen);
     [first, limited].into_iter().chain(asked).chain(chosen).chain(broken(server)).collect()
 }
 
 /// What stands by, and what is broken of it in the trials.
 fn broken(server: &StartedServer) -> Vec<String> {
-    let pair = server.pair.as_ref().map(|pair| format!("  with others that stand by: pair = {pair}"));
+    let pair = server.pair.as_ref().map(|pair| format!("  with standby servers: pair = {pair}"));
     let faults = (!server.faults.is_empty()).then(|| format!("  breaks it: {}", server.faults.join(", ")));
     pair.into_iter().chain(faults).collect()
 }
@@ -72,7 +72,7 @@ pub(crate) fn place(volume: &Volume) -> String {
         (None, Some(file_system)) if !volume.beneath.members.is_empty() => {
             format!("{path} on {} ({file_system})", volume.beneath.members.join(", "))
         }
-        (None, Some(file_system)) => format!("{path} ({file_system}, on no device that is known)"),
+        (None, Some(file_system)) => format!("{path} ({file_system}, device unknown)"),
         (None, None) => path.to_owned(),
     }
 }
@@ -117,9 +117,9 @@ pub(crate) fn limits(server: &StartedServer) -> Vec<(String, String)> {
     };
     let mut all: Vec<(String, String)> = Vec::new();
     all.extend(memory_bytes.map(|bytes| ("memory".to_owned(), format::bytes(bytes))));
-    all.extend(cpus.map(|cpus| ("processors' worth of time".to_owned(), format::plain(cpus))));
+    all.extend(cpus.map(|cpus| ("CPUs' time".to_owned(), format::plain(cpus))));
     if !cpu_set.is_empty() {
-        all.push(("processors".to_owned(), ranges(cpu_set)));
+        all.push(("CPU set".to_owned(), ranges(cpu_set)));
     }
     for (number, limits) in devices {
         let device = device_name(server, number);

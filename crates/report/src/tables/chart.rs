@@ -29,7 +29,7 @@ fn rate(trial: &Trial) -> Option<Chart> {
     let lines: Vec<Line> = [line].into_iter().filter(|line| line.values().count() > 1).collect();
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "updates by key a second");
-    let remark = "Each point is one second; shaded ones make no figures.";
-    Some(course.chart(trial, "Updates by key a second over time", &y, remark, ("updates/s", figure)))
+    let y = from_zero(most, "updates by key per second");
+    let remark = "One point per second. Shaded seconds do not count.";
+    Some(course.chart(trial, "Updates by key per second over time", &y, remark, ("updates/s", figure)))
 }

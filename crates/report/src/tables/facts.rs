@@ -10,9 +10,9 @@ pub(crate) fn facts(setup: &TablesSetup) -> Facts {
     let server = &setup.server;
     let facts = [
         ("kind of table", setup.kind.clone()),
-        ("how it is made", setup.made.clone()),
+        ("definition", setup.made.clone()),
         ("durability", server.durability.clone()),
-        ("what is committed survives a loss of power", yes(server.is_durable)),
+        ("commits survive a power loss", yes(server.is_durable)),
         ("server", server.version.clone()),
         ("address", setup.target.clone()),
         ("database", setup.database.clone()),
@@ -21,7 +21,7 @@ pub(crate) fn facts(setup: &TablesSetup) -> Facts {
     let load = [
         ("rows", grouped(setup.rows)),
         ("statements are sent", setup.access.clone()),
-        ("rows of a statement that changes all", format!("at most {}", grouped(setup.batch_rows))),
+        ("rows per statement that changes all", format!("at most {}", grouped(setup.batch_rows))),
         ("clients", grouped(setup.clients.into())),
         ("loop", pacing(setup.pacing)),
         ("rows deleted by key", grouped(setup.point_deletes)),

@@ -89,7 +89,7 @@ fn stopped(tables: &Tables) -> Said {
 fn outages(tables: &Tables) -> Said {
     let first = tables.outages.first()?;
     let sentence = format!(
-        "the database could not be used{} ({}); {} updates had no answer: whether they were done is not known",
+        "the database was unavailable{} ({}), and the outcome of {} updates is unknown",
         length_of(&tables.outages),
         first.error,
         grouped(tables.unanswered)

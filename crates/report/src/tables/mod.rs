@@ -137,7 +137,7 @@ const RETRIED_SHARE: f64 = 0.05;
 const NOT_DURABLE: [&str; 3] = ["volatile", "relaxed", "aria"];
 
 /// What updates by key are counted in.
-const UNIT: Unit = Unit::a_second("updates/s", "updates by key a second", "updates by key");
+const UNIT: Unit = Unit::a_second("updates/s", "updates by key per second", "updates by key");
 
 static WORDS: Words = Words {
     one: "table",
@@ -156,8 +156,8 @@ static WORDS: Words = Words {
 static LIMITS: Limits = Limits {
     busy_rule: "tables_cpu",
     thread: "the busiest load thread",
-    instead: "the CPU of the clients, not the database",
-    remedy: ", and give the load a machine of its own",
+    instead: "the clients' CPU, not the database",
+    remedy: ", and give the load its own machine",
     alone: None,
     late_remedy: None,
     is_alone: false,
@@ -233,7 +233,7 @@ impl Shown for OfTables {
         let tables = trial.tables()?;
         let updates = tables.timed(TableOperation::PointUpdate).filter(|timed| timed.count > 0)?;
         let retried = tables.retries as f64 / updates.count as f64;
-        Limit::of("locks", Some(retried), RETRIED_SHARE, [": ", " of the updates by key were tried again"])
+        Limit::of("locks", Some(retried), RETRIED_SHARE, [": ", " of the updates by key were retried"])
     }
 
     fn sections(&self, report: &Report) -> Vec<Section> {
@@ -309,20 +309,16 @@ impl Shown for OfTables {
 }
 
 const METHOD: [&str; 4] = [
-    "Every kind of table gets the same rows, made from one seed for all trials of a study, and the same operations in the same order: load, \
-     SELECT by value, scan, GROUP BY, UPDATE of all rows, updates by key of many clients, deletes by key of as many, DELETE of the rest. \
-     Each is timed by itself; the time of a load is that of its INSERTs or COPY, and leaves out what makes the rows and the statistics that \
-     follow. Before the UPDATE all rows are read back (of very large tables the first 10,000,000), in no one's time, and their checksums \
-     are compared between kinds and engines.",
-    "What each operation answers is known from the rows: counts, sums, groups, and after the clients the sum of all amounts, which has each \
-     acknowledged update once. Another answer fails the trial.",
-    "What survives is tried once everything is timed, on a table of the same kind with at most 100,000 rows: clients update and insert rows, \
-     each change committed by itself, and after a second or more all processes of the server are killed with -9 (of SQLite and DuckDB a process of \
-     prony that has the database within it). Once it is back, each acknowledged change is looked for by its value. A process was killed, and \
-     no power was lost: what had been given to the kernel survives that, flushed or not.",
-    "A statement that a deadlock, a serialization failure or another's change ended is tried again at once; its time has all tries in it. A \
-     figure in brackets is the time of the same on rows on disk divided by this time: ×2 is twice as fast. Of sizes it is how much \
-     smaller, and of several blocks the geometric mean of what each has.",
+    "Every kind of table gets the same rows, from one seed for all trials of a study. It gets the same operations in the same order: load, SELECT by value, scan, GROUP BY, UPDATE of all rows, updates by key, deletes by key, and DELETE of the rest. Many clients do the updates and deletes by key. Each operation is timed separately. The time of a load is that of its INSERTs or COPY, without generating rows and without statistics. Before the UPDATE, prony reads all rows back (at most the first 10,000,000), outside of the timed part. It compares their checksums between kinds and engines.",
+    "prony computes the right answer of each operation from the rows: counts, sums and groups. After the clients end, the sum of all \
+    amounts must include each acknowledged update once. A wrong answer fails the trial.",
+    "After the timed part, prony tests durability on a table of the same kind with at most 100,000 rows. Clients update and insert \
+    rows, each change in its own commit. After at least one second, kill -9 ends all processes of the server. With SQLite and DuckDB \
+    it ends a process of prony that holds the database. Once the server is back, prony looks up each acknowledged change by its \
+    value. This is not a power loss: data that reached the kernel survives, flushed or not.",
+    "After a deadlock, a serialization failure or a conflicting change, prony retries the statement at once. Its time includes all \
+    tries. A figure in brackets is the speedup over the same operation on rows on disk: ×2 is twice as fast. For sizes it is the \
+    size ratio. Over several blocks it is the geometric mean.",
 ];
 
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {

@@ -63,7 +63,7 @@ fn same(tables: &[ReadBack<'_>]) -> Verdict {
     };
     let on = if engines.len() > 1 { format!(" on {}", listed(&engines)) } else { String::new() };
     let sentence = format!(
-        "all {} tables held the same {rows} once they were loaded ({}{on}): read back, each has the checksum {}",
+        "all {} tables had the same {rows} after loading ({}{on}): each has the checksum {}",
         tables.len(),
         listed(&kinds),
         checksum.sum
@@ -78,7 +78,7 @@ fn different(tables: &[ReadBack<'_>]) -> Verdict {
     let each: BTreeSet<String> = tables.iter().map(of).collect();
     let each: Vec<&str> = each.iter().map(String::as_str).collect();
     let sentence = format!(
-        "tables that were loaded with the same rows held different ones, by their checksums: {}; do not compare their times",
+        "the checksums of tables with the same input differ: {}. Do not compare their times",
         format::listed(&each)
     );
     Verdict { trials: trials(tables), ..Verdict::new(Level::Failure, DIFFERENT, sentence) }

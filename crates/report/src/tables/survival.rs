@@ -27,24 +27,24 @@ pub(super) fn table(report: &Report) -> Option<Table> {
     let named = Named::of(report);
     let mut columns = named.columns();
     columns.extend([
-        words("killed", "what was killed with -9", 1),
-        words("promised", "whether an acknowledged commit is to survive", 1),
-        column("rows before", "rows that were loaded, and acknowledged inserts", 0),
-        column("after", "rows once it was back", 0),
-        column("acknowledged", "changes that were acknowledged before the kill", 0),
-        column("survived", "of these, changes that were there once it was back", 0),
-        column("lost", "of these, changes that were not", 0),
-        column("of the last", "how long before all was dead the oldest lost change was acknowledged", 1),
-        column("unanswered, there", "changes without an answer that were there", 2),
-        column("unanswered, gone", "changes without an answer that were not there", 2),
-        column("back after", "time from the kill until the table could be asked", 1),
+        words("killed", "process killed with kill -9", 1),
+        words("promised", "if an acknowledged commit should survive", 1),
+        column("rows before", "loaded rows and acknowledged inserts", 0),
+        column("after", "rows after the restart", 0),
+        column("acknowledged", "changes acknowledged before the kill", 0),
+        column("survived", "of these, changes found after the restart", 0),
+        column("lost", "of these, changes not found", 0),
+        column("of the last", "time from the acknowledgment of the oldest lost change to the kill", 1),
+        column("unanswered, there", "changes without an answer that were found", 2),
+        column("unanswered, gone", "changes without an answer that were not found", 2),
+        column("back after", "time from the kill until the table answered", 1),
     ]);
     let row = |trial: &Trial| {
         let tables = trial.tables()?;
         Some(row(named.cells(&tables.setup, &trial.levels), tables.crash()?))
     };
     let tried = tried(report).into_iter().filter_map(row);
-    Table::of("What survived kill -9", columns, tried)
+    Table::of("Durability after kill -9", columns, tried)
 }
 
 /// The trials in which it was tried or was not, those of a configuration together.
@@ -103,7 +103,7 @@ pub(super) fn findings(report: &Report) -> Vec<Verdict> {
         ..Verdict::new(
             Level::Note,
             "survival_not_tried",
-            format!("What survives kill -9 was not tried: {why}; what is said of durability is what engine and settings promise"),
+            format!("Durability after kill -9 was not tested: {why}. Statements on durability are those of engine and settings"),
         )
     });
     told.chain(not_tried).collect()
@@ -118,12 +118,12 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     let gone = sum(Crash::rows_gone);
     let what = match first.killed {
         Killed::Server => "the server",
-        Killed::Program => "the process that had the database within it",
+        Killed::Program => "the process with the database in it",
     };
     let times = if crashes.len() == 1 { String::new() } else { format!(", {} times,", crashes.len()) };
     let rows = match gone {
-        0 => "all rows were there".to_owned(),
-        _ => format!("{} of {} rows were gone", grouped(gone), grouped(sum(|crash| crash.rows_before))),
+        0 => "all rows were found".to_owned(),
+        _ => format!("{} of {} rows were missing", grouped(gone), grouped(sum(|crash| crash.rows_before))),
     };
     let changes = match lost {
         0 => format!("all {} acknowledged changes", grouped(acknowledged)),
@@ -132,7 +132,7 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     };
     let oldest = crashes.iter().filter_map(|crash| crash.lost_oldest_s).reduce(f64::max);
     let oldest = oldest.filter(|_| lost < acknowledged).map(|oldest_s| {
-        format!("; those that were lost had been acknowledged {} before it or later", duration(oldest_s))
+        format!("; the lost ones were acknowledged at most {} before it", duration(oldest_s))
     });
     let unanswered = sum(|crash| crash.unanswered_there + crash.unanswered_gone);
     let there = sum(|crash| crash.unanswered_there);
@@ -155,10 +155,10 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
 fn meaning(first: &Crash, lost: u64) -> &'static str {
     match (first.is_durable, lost) {
         (true, 0) => "",
-        (true, _) => "; its commits are to be durable",
+        (true, _) => "; its commits should be durable",
         (false, 0) => {
-            "; killed process, not lost power: what the kernel had been given survives that, and a loss of power would take it"
+            "; this was a killed process, not a power loss: data in the kernel survives it, but not a power loss"
         }
-        (false, _) => "; it promises no more",
+        (false, _) => "; it does not promise more",
     }
 }

@@ -38,21 +38,21 @@ pub(super) fn operations(report: &Report) -> Option<Table> {
     columns.extend([
         column("load", "time to insert all rows", 0),
         column("SELECT", "time of a SELECT by value", 1),
-        column("scan", "time to read and add up all rows", 0),
-        column("GROUP BY", "time to group and add up all rows", 1),
+        column("scan", "time to read and sum all rows", 0),
+        column("GROUP BY", "time to group and sum all rows", 1),
         column("UPDATE all", "time to change one column of all rows", 0),
-        column("updates/s", "updates by key a second, all clients together", 0),
-        column("deletes/s", "deletes by key a second, all clients together", 1),
-        column("DELETE all", "time to delete the rows that are left", 1),
-        column("on disk", "size after the load, indexes included", 1),
-        column("in memory", "size after the load, where the table lives in memory", 2),
-        column("retries", "statements that were tried again after a conflict, all runs together", 3),
+        column("updates/s", "updates by key per second, all clients together", 0),
+        column("deletes/s", "deletes by key per second, all clients together", 1),
+        column("DELETE all", "time to delete the remaining rows", 1),
+        column("on disk", "size after the load, with indexes", 1),
+        column("in memory", "size after the load, for tables in memory", 2),
+        column("retries", "statements retried after a conflict, all runs together", 3),
     ]);
     let table = Table::of("Kinds of tables", columns, all.iter().map(|one| row(report, one, &named)));
     table.map(|table| table.without_empty_columns(&["in memory", "on disk"]))
 }
 
-/// What tells the rows of a table apart: kinds, the other levels, and how statements come to the server where named configurations
+/// What tells the rows of a table apart: kinds, the other levels, and how statements are sent to the server where named configurations
 /// differ in that.
 pub(super) struct Named {
     keys: Vec<String>,
@@ -70,7 +70,7 @@ impl Named {
     }
 
     pub(super) fn columns(&self) -> Vec<Column> {
-        let access = self.has_access.then(|| words("access", "how statements come to the server", 0));
+        let access = self.has_access.then(|| words("access", "how statements are sent to the server", 0));
         let kind = [words("kind", "kind of table", 0)];
         kind.into_iter().chain(access).chain(level_columns(&self.keys)).collect()
     }
@@ -99,14 +99,14 @@ fn row(report: &Report, one: &Against<'_>, named: &Named) -> Row {
 pub(super) fn made(report: &Report) -> Option<Table> {
     let columns = vec![
         words("kind", "kind of table", 0),
-        words("access", "how statements come to the server", 0),
-        words("how it is made", "DDL and settings", 0),
-        words("durable", "what a commit guarantees", 1),
+        words("access", "how statements are sent to the server", 0),
+        words("definition", "DDL and settings", 0),
+        words("durable", "guarantee of a commit", 1),
     ];
     let row = |one: &Against<'_>| {
         let setup = one.setup;
         let cells = [&setup.kind, &setup.access, &setup.made, &setup.server.durability];
         Row::of(cells.into_iter().cloned().collect())
     };
-    Table::of("How the tables are made", columns, all(report).iter().map(row))
+    Table::of("Definitions of the tables", columns, all(report).iter().map(row))
 }

@@ -120,12 +120,12 @@ fn that_commits_may_be_lost_is_a_finding_of_the_kinds_that_are_so() {
     let lost = |kind: &str| {
         let mut trial = trial(1, kind, 1.0, |_| {});
         let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
-        (setup.server.is_durable, setup.server.durability) = (false, "gone with the program".to_owned());
+        (setup.server.is_durable, setup.server.durability) = (false, "ends with the program".to_owned());
         Report::of(&fixture::study("tables", vec![trial]))
     };
     let told = |report: &Report| report.verdicts.iter().any(|verdict| verdict.rule == "server_not_durable");
     assert!(!told(&lost("volatile")) && told(&lost("row")));
-    assert!(said(&lost("volatile"), Level::Finding).contains("not durable: gone with the program"));
+    assert!(said(&lost("volatile"), Level::Finding).contains("not durable: ends with the program"));
 }
 
 /// Rows of another level are beside the point, also where only a server's setting differs.
@@ -167,7 +167,7 @@ fn what_went_wrong_is_told_and_what_an_engine_lacks_once() {
     });
     assert!(said(&report, Level::Failure).contains("(volatile table): the scan answered [1]"));
     let warnings = said(&report, Level::Warning);
-    for part in ["1 of 8 clients stopped", "4 updates had no answer"] {
+    for part in ["1 of 8 clients stopped", "the outcome of 4 updates is unknown"] {
         assert!(warnings.contains(part), "{part} in {warnings}");
     }
     let notes = said(&report, Level::Note);
@@ -199,7 +199,7 @@ fn what_survived_a_kill_is_told_of_each_kind_in_its_words() {
     };
     let (all, table) = told(crash(true, 0, 1_503), Level::Finding);
     assert!(all.contains(
-        "all rows were there, and all 1,000 acknowledged changes; of 8 changes without an answer 3"
+        "all rows were found, and all 1,000 acknowledged changes; of 8 changes without an answer 3"
     ));
     let table = table.unwrap();
     assert_eq!(table.rows.len(), 1);
@@ -208,21 +208,24 @@ fn what_survived_a_kill_is_told_of_each_kind_in_its_words() {
         ["volatile", "server", "yes", "1,500", "1,503", "1,000", "1,000", "0"]
     );
     let (kernel, _) = told(crash(false, 0, 1_500), Level::Finding);
-    assert!(kernel.contains("killed process, not lost power"), "{kernel}");
+    assert!(kernel.contains("a killed process, not a power loss"), "{kernel}");
     let (none, _) = told(crash(false, 1_000, 0), Level::Finding);
-    assert!(none.contains("1,500 of 1,500 rows were gone, and none of 1,000 acknowledged changes"), "{none}");
-    assert!(none.contains("it promises no more") && !none.contains("or later"), "{none}");
+    assert!(
+        none.contains("1,500 of 1,500 rows were missing, and none of 1,000 acknowledged changes"),
+        "{none}"
+    );
+    assert!(none.contains("it does not promise more") && !none.contains("or later"), "{none}");
     let (late, _) = told(crash(false, 10, 1_490), Level::Finding);
     assert!(
-        late.contains("990 of 1,000 acknowledged changes; those that were lost had been acknowledged 250 ms"),
+        late.contains("990 of 1,000 acknowledged changes; the lost ones were acknowledged at most 250 ms"),
         "{late}"
     );
     let (broken, _) = told(crash(true, 1, 1_499), Level::Failure);
-    assert!(broken.contains("its commits are to be durable"), "{broken}");
-    let why = Survival::NotTried("the server is not prony's to kill".to_owned());
+    assert!(broken.contains("its commits should be durable"), "{broken}");
+    let why = Survival::NotTried("prony kills only servers that it started".to_owned());
     let (not_tried, table) = told(why, Level::Note);
     assert!(
-        not_tried.contains("was not tried: the server is not prony's to kill") && table.is_none(),
+        not_tried.contains("was not tested: prony kills only servers that it started") && table.is_none(),
         "{not_tried}"
     );
 }
@@ -334,14 +337,14 @@ fn kinds_are_compared_by_the_checksums_of_their_rows() {
     };
     let same = of("00000000000000aa");
     let told = said(&same, Level::Note);
-    let expected = "all 2 tables held the same 1,000 rows once they were loaded (row, volatile): read back, each has the \
-                    checksum 00000000000000aa";
+    let expected = "all 2 tables had the same 1,000 rows after loading (row, volatile): each has the checksum \
+                    00000000000000aa";
     assert!(told.contains(expected), "{told}");
     assert!(!same.has_different_rows());
     let different = of("00000000000000bb");
     let told = said(&different, Level::Failure);
     let expected =
-        "row 00000000000000aa on postgres, volatile 00000000000000bb on postgres; do not compare their times";
+        "row 00000000000000aa on postgres, volatile 00000000000000bb on postgres. Do not compare their times";
     assert!(different.has_different_rows() && told.contains(expected), "{told}");
     assert!(!report(|_| {}).has_different_rows(), "results of before have no checksums");
 }

@@ -659,7 +659,7 @@ fn page_of_a_comparison_begins_with_its_charts_and_tables() {
     assert!(page.contains("Gain by configuration") && page.contains("<title>gain by configuration</title>"));
     assert!(page.contains(" (A/A)") && page.contains("random within each block, from the seed"));
     assert!(page.contains("published records/s") && page.contains("SAS disks of 10,000 turns"));
-    assert!(page.contains("class=\"failure\"><b>failed</b><span>gain &gt; -10 %"));
+    assert!(page.contains("class=\"failure\"><b>failed</b><span>gain &gt; -10%"));
     let (comparison, evidence) = (page.find("id=\"comparison\""), page.find("id=\"evidence\""));
     assert!(comparison < evidence && comparison.is_some());
     let page = Report::of(&memory_and_cpus()).html();

@@ -84,12 +84,12 @@ fn a_rate_that_was_held_by_credits_is_told_as_such() {
     let report = burst();
     let brief = report.brief(None, str::to_owned);
     let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "PostgreSQL sustains 3,940 records/s (3 of 3 confirmations of 6 min, then one of 57 min). It held 8,000/s for 3 min 10 s, then 4,000/s: burst credits or a cache that fills";
+    let told = "PostgreSQL sustains 3,940 records/s (3 of 3 confirmations of 6 min, then one of 57 min). It sustained 8,000/s for 3 min 10 s, then 4,000/s: burst credits or a cache that fills";
     assert!(brief.contains(told), "{brief}");
     let finding = report.verdicts.iter().find(|verdict| verdict.rule == "search").unwrap();
     assert!(
         finding.sentence().contains("3 of 3 confirmations of 6 min and one of 57 min")
-            && finding.sentence().contains("eld 8,000/s for 3 min 10 s, then 4,000/s"),
+            && finding.sentence().contains("ustained 8,000/s for 3 min 10 s, then 4,000/s"),
         "{}",
         finding.sentence()
     );
@@ -368,7 +368,11 @@ fn pages_mark_purges_and_outages_and_tell_shapes_apart() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(Report::of(&search()).html().contains("Dot: held. Cross: not held. Ring: could not be judged."));
+    assert!(
+        Report::of(&search())
+            .html()
+            .contains("Dot: sustained. Cross: not sustained. Ring: could not be judged.")
+    );
     let (_, settings) = page.split_once("id=\"settings\"").unwrap();
     let at = |words: &str| settings.find(words).unwrap();
     assert!(at("a commit waits until the log") < at("source of events"), "durability comes first");

@@ -380,7 +380,7 @@ fn pages_draw_a_line_a_target_and_mark_outages() {
     let troubled = Report::of(&troubled()).html();
     for part in [
         "</span>outage</li>",
-        "CPU share of the machine, less the load",
+        "CPU share of the machine, without the load",
         "Active clients",
         "The stores are on the disk",
     ] {

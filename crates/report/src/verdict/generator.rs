@@ -125,7 +125,7 @@ fn unsent(trials: &[Trial]) -> Option<Verdict> {
     let print = |count: f64| format::grouped(count as u64);
     Doubt::with_figure(Level::Warning, "unsent", trials, unsent).verdict(print, |count| {
         format!(
-            "{count} operations were due and not sent at the end of the window: the offered rate was not sustained"
+            "{count} planned operations were not sent by the end of the window, so the offered rate was not sustained"
         )
     }).map(|verdict| verdict.with_action("offer a lower rate"))
 }
@@ -146,7 +146,7 @@ fn sent_late(trial: &Trial) -> Option<Verdict> {
     let waited = waited.and_then(|rate| Some((rate.waited_share?, rate.slots))).map(|(share, slots)| {
         let share = format::per_cent(share);
         format!(
-            ". {share} of them were due while all {} outstanding I/Os were in use, and waited for the device",
+            ". {share} of them waited for the device, because all {} outstanding I/Os were in use",
             format::grouped(slots)
         )
     });

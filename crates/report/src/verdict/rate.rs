@@ -84,9 +84,10 @@ pub(crate) fn backlog(trials: &[Trial]) -> Option<Verdict> {
             format!("gone after {}", format::duration(gone_s)),
             format!("warm up for at least {}", format::duration(enough)),
         ),
-        (None, _) | (_, None) => {
-            ("not gone at the end of the window".to_owned(), "increase the warm-up, or offer less".to_owned())
-        }
+        (None, _) | (_, None) => (
+            "still there at the end of the window".to_owned(),
+            "increase the warm-up, or offer a lower rate".to_owned(),
+        ),
     };
     let operations = |trial: &Trial| of(trial).map(|one| one.operations as f64);
     let print = |count: f64| format::grouped(count as u64);

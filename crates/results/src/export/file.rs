@@ -84,6 +84,6 @@ mod tests {
     fn a_directory_that_is_not_there_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let error = create(&directory.path().join("later/runs.csv"), b"").unwrap_err();
-        assert!(error.is_usage() && error.to_string().contains("there is no directory"), "{error}");
+        assert!(error.is_usage() && error.to_string().contains("does not exist"), "{error}");
     }
 }

@@ -83,7 +83,7 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The directory that it is to be in is not there.
-    #[error("cannot make {path}: there is no directory {directory}; make it, or name another one",
+    #[error("cannot create {path}: directory {directory} does not exist; create it, or use another one",
         path = path.display(), directory = directory.display())]
     NoDirectory {
         /// What was given.

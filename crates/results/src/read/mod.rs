@@ -26,7 +26,7 @@ pub use runs::{Listed, Run, runs};
 #[non_exhaustive]
 pub enum ReadError {
     /// It is not there.
-    #[error("there is no {path}: give a results directory, such as prony-results/20261121T073000Z-check",
+    #[error("{path} does not exist: give a results directory, such as prony-results/20261121T073000Z-check",
         path = path.display())]
     Missing {
         /// What was given.

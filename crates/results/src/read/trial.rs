@@ -33,7 +33,7 @@ pub(super) fn read(
     let measured = noted(&mut notes, directory).and_then(|directory| {
         let record = noted(&mut notes, read_json::<TrialRecord>(&directory, name::TRIAL))?;
         if record.number != number {
-            notes.push(format!("{} is that of trial {}: it is left out", name::TRIAL, record.number));
+            notes.push(format!("skipped {}: it belongs to trial {}", name::TRIAL, record.number));
             return None;
         }
         let measured = read_measured(record, &directory, percentiles, &mut notes);
@@ -75,9 +75,9 @@ fn is_about_its_samples(measured: &MeasuredTrial) -> Result<(), String> {
     let Main::Kind(kind) = &measured.trial.main else { return Ok(()) };
     let mut kinds = measured.samples.iter().flat_map(|sample| sample.operations.keys()).peekable();
     let is_known = kinds.peek().is_none() || kinds.any(|known| known == kind);
-    is_known.then_some(()).ok_or_else(|| {
-        format!("{} is about operations called {kind}, which no sample has: it is left out", name::TRIAL)
-    })
+    is_known
+        .then_some(())
+        .ok_or_else(|| format!("skipped {}: no sample has its operations {kind}", name::TRIAL))
 }
 
 fn cut_off(number: u32, samples: &[Sample]) -> String {

@@ -22,14 +22,16 @@ pub(super) fn attribute(path: &Path) -> Known<String> {
     match fs::read(path) {
         Ok(bytes) if bytes.trim_ascii().is_empty() => Err(format!("{} is empty", path.display())),
         Ok(bytes) => Ok(String::from_utf8_lossy(bytes.trim_ascii()).into_owned()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(format!("there is no {}", path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(format!("{} does not exist", path.display()))
+        }
         Err(error) => Err(format!("cannot read {}: {error}", path.display())),
     }
 }
 
 pub(super) fn number(path: &Path) -> Known<u64> {
     let text = attribute(path)?;
-    text.parse().map_err(|_| format!("{} says {text:?}, which is no number", path.display()))
+    text.parse().map_err(|_| format!("{} contains {text:?}, not a number", path.display()))
 }
 
 /// The names in a directory, sorted; none where it cannot be read.

@@ -14,7 +14,7 @@ pub(super) type DeviceNumber = (u32, u32);
 /// What the kernel says of a device. A partition stands for its disk.
 pub(super) fn device(root: &Path, (major, minor): DeviceNumber) -> Known<Device> {
     let link = root.join(format!("sys/dev/block/{major}:{minor}"));
-    let directory = fs::canonicalize(&link).map_err(|_| format!("there is no {}", link.display()))?;
+    let directory = fs::canonicalize(&link).map_err(|_| format!("{} does not exist", link.display()))?;
     Ok(describe(root, &whole_disk(directory)))
 }
 
@@ -89,7 +89,7 @@ fn agreed<T: PartialEq + std::fmt::Display>(disks: &[PathBuf], values: Vec<Known
         let each = disks.iter().zip(&values).map(|(disk, value)| format!("{}: {value}", kernel_name(disk)));
         return Err(format!("the disks differ: {}", each.collect::<Vec<_>>().join(", ")));
     }
-    values.pop().ok_or_else(|| "there is no disk".to_owned())
+    values.pop().ok_or_else(|| "no disk found".to_owned())
 }
 
 fn raid_level(directory: &Path) -> Option<String> {
@@ -151,7 +151,7 @@ fn disk_model(disk: &Path) -> Known<String> {
 /// A virtio disk is spinning in the kernel's eyes because nothing told it otherwise.
 fn rotational(directory: &Path, disks: &[PathBuf]) -> Known<bool> {
     if disks.iter().any(|disk| kernel_name(disk).starts_with("vd")) {
-        return Err("virtio does not tell what the host's device is".to_owned());
+        return Err("virtio does not report the device of the host".to_owned());
     }
     Ok(number(&directory.join("queue/rotational"))? != 0)
 }
@@ -234,12 +234,11 @@ mod tests {
         let place = "sys/devices/virtual/block/loop0";
         machine.link("sys/dev/block/7:0", place).file(&format!("{place}/queue/rotational"), "maybe");
         let device = machine.device(7, 0);
-        assert!(why(&device.scheduler).starts_with("there is no /"));
-        assert!(why(&device.scheduler).ends_with("loop0/queue/scheduler"));
-        assert!(why(&device.capacity_bytes).ends_with("loop0/size"));
-        assert!(why(&device.rotational).ends_with("rotational says \"maybe\", which is no number"));
+        assert!(why(&device.scheduler).ends_with("loop0/queue/scheduler does not exist"));
+        assert!(why(&device.capacity_bytes).ends_with("loop0/size does not exist"));
+        assert!(why(&device.rotational).ends_with("rotational contains \"maybe\", not a number"));
         let error = super::device(&machine.root, (8, 0)).unwrap_err();
-        assert!(error.ends_with("sys/dev/block/8:0"), "{error}");
+        assert!(error.ends_with("sys/dev/block/8:0 does not exist"), "{error}");
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub(super) fn cpu(root: &Path) -> Cpu {
     let path = root.join("proc/cpuinfo");
     let info = attribute(&path).map(|text| parse_cpuinfo(&text));
     let virtual_machine = info.as_ref().ok().and_then(|info| info.virtual_machine);
-    let model = info.and_then(|info| info.model.ok_or_else(|| format!("{} names no model", path.display())));
+    let model =
+        info.and_then(|info| info.model.ok_or_else(|| format!("{} contains no model", path.display())));
     Cpu {
         model: reading(model),
         usable: std::thread::available_parallelism()

@@ -29,7 +29,7 @@ pub(super) fn interface(root: &Path, disk: &Path) -> Interface {
         let sata = attribute(&disk.join("device/vendor")).is_ok_and(|vendor| vendor == "ATA");
         (if sata { "sata" } else { "sas" }, sas_bytes_per_s(root, disk))
     } else if numbered("virtio").is_some() {
-        ("virtio", Err("virtio does not tell what the host's device can carry".to_owned()))
+        ("virtio", Err("virtio does not report the bandwidth of the host's device".to_owned()))
     } else {
         return other_interface(root, disk, numbered("host"));
     };
@@ -60,10 +60,10 @@ fn other_interface(root: &Path, disk: &Path, host: Option<&str>) -> Interface {
         let driver = attribute(&root.join(format!("sys/class/scsi_host/host{host}/proc_name")));
         Ok(driver.map_or_else(|_| "scsi".to_owned(), |driver| format!("scsi ({driver})")))
     } else {
-        Err(format!("{} does not tell", disk.display()))
+        Err(format!("{} does not report its type", disk.display()))
     };
     let bytes_per_s = match &name {
-        Ok(name) => Err(format!("{name} does not tell what it can carry")),
+        Ok(name) => Err(format!("{name} does not report its bandwidth")),
         Err(reason) => Err(reason.clone()),
     };
     Interface { name, bytes_per_s }
@@ -75,7 +75,7 @@ fn nvme_bytes_per_s(disk: &Path) -> Known<u64> {
     if let Ok(transport) = attribute(&above.join("transport"))
         && transport != "pcie"
     {
-        return Err(format!("NVMe over {transport} does not tell what it can carry"));
+        return Err(format!("NVMe over {transport} does not report its bandwidth"));
     }
     let is_controller = |name: &String| name.strip_prefix("nvme").is_some_and(is_number);
     let paths: Vec<String> = names(&above).into_iter().filter(is_controller).collect();
@@ -89,7 +89,7 @@ fn link_bytes_per_s(function: &Path) -> Known<u64> {
     let speed = attribute(&function.join("current_link_speed"))?;
     let width = attribute(&function.join("current_link_width"))?;
     pcie_bytes_per_s(&speed, &width)
-        .ok_or_else(|| format!("{} says {speed:?} with {width:?} lanes", function.display()))
+        .ok_or_else(|| format!("{} reports {speed:?} with {width:?} lanes", function.display()))
 }
 
 /// `8.0 GT/s PCIe` and `4` lanes. Line coding by generation (PCI Express Base Specification): 8b/10b up to
@@ -143,7 +143,7 @@ fn serial_bytes_per_s(path: &Path, unit: &str) -> Known<u64> {
 /// above.
 fn usb_bytes_per_s(disk: &Path) -> Known<u64> {
     let found = disk.ancestors().map(|above| above.join("speed")).find(|path| path.exists());
-    let path = found.ok_or_else(|| format!("there is no speed file above {}", disk.display()))?;
+    let path = found.ok_or_else(|| format!("no speed file found above {}", disk.display()))?;
     let megabits = number(&path)?;
     let share = match megabits {
         0..=480 => 1.0,
@@ -177,7 +177,7 @@ mod tests {
         let machine = Machine::new();
         machine.nvme(0, "259:0").file("sys/devices/pci0000:00/0000:00:00.0/nvme/nvme0/transport", "tcp");
         let device = machine.device(259, 0);
-        assert!(why(&device.interface_bytes_per_s).starts_with("NVMe over tcp does not tell"));
+        assert!(why(&device.interface_bytes_per_s).starts_with("NVMe over tcp does not report"));
     }
 
     #[test]
@@ -236,10 +236,10 @@ mod tests {
         assert_eq!(known(&device.interface), "virtio");
         assert_eq!(
             why(&device.interface_bytes_per_s),
-            "virtio does not tell what the host's device can carry"
+            "virtio does not report the bandwidth of the host's device"
         );
-        assert_eq!(why(&device.rotational), "virtio does not tell what the host's device is");
-        assert!(why(&device.model).ends_with("vda/device/model"), "{:?}", device.model);
+        assert_eq!(why(&device.rotational), "virtio does not report the device of the host");
+        assert!(why(&device.model).ends_with("vda/device/model does not exist"), "{:?}", device.model);
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         machine.file("sys/class/scsi_host/host0/proc_name", "megaraid_sas");
         let device = machine.device(8, 0);
         assert_eq!(known(&device.interface), "scsi (megaraid_sas)");
-        assert_eq!(why(&device.interface_bytes_per_s), "scsi (megaraid_sas) does not tell what it can carry");
+        assert_eq!(why(&device.interface_bytes_per_s), "scsi (megaraid_sas) does not report its bandwidth");
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn lies(root: &Path, target: &Path) -> Lies {
     };
     if metadata.file_type().is_block_device() {
         let number = (major(metadata.rdev()), minor(metadata.rdev()));
-        let reason = format!("{} is a block device: it is used without a file system", path.display());
+        let reason = format!("{} is a block device, used without a file system", path.display());
         return Lies { number: Some(number), ..nothing(Err(reason), device::device(root, number)) };
     }
     let mount = mounts::mount_holding(root, &path, (major(metadata.dev()), minor(metadata.dev())));
@@ -162,14 +162,14 @@ fn lies(root: &Path, target: &Path) -> Lies {
 
 /// What will be made is looked for in the directory above. What is there and cannot be seen may lie anywhere.
 fn nearest_existing(target: &Path) -> Known<(fs::Metadata, PathBuf)> {
-    let hidden = |error: Error| format!("{} cannot be seen: {error}", target.display());
+    let hidden = |error: Error| format!("cannot access {}: {error}", target.display());
     for path in std::path::absolute(target).map_err(hidden)?.ancestors() {
         match fs::canonicalize(path).and_then(|path| Ok((fs::metadata(&path)?, path))) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             found => return found.map_err(hidden),
         }
     }
-    Err(format!("neither {} nor a directory above it is there", target.display()))
+    Err(format!("neither {} nor a directory above it exists", target.display()))
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
             "1 0 0:1 / / rw - rootfs rootfs rw\n2 1 259:0 / {root}/data rw - ext4 /dev/nvme0n1 rw\n\
              3 1 259:1 / {root}/log rw - xfs /dev/nvme1n1 rw"
         ));
-        let untold = Err("the server does not tell where its data lies".to_owned());
+        let untold = Err("the server does not report the location of its data".to_owned());
         let lying = [("data", Ok(data)), ("log", Ok(log)), ("data of x", untold)];
         let lying = lying.map(|(name, target)| (name.to_owned(), target)).into();
         let volumes = read_from(&machine.root, &lying, "0", jiff::Timestamp::UNIX_EPOCH).volumes;
@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(known(&volumes[name].device).name, device);
             assert_eq!(known(&volumes[name].mount).file_system, file_system);
         }
-        assert!(why(&volumes["data of x"].device).starts_with("the server does not tell"));
+        assert!(why(&volumes["data of x"].device).starts_with("the server does not report"));
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
         let mount = known(&volume.mount);
         assert_eq!((mount.path.as_str(), mount.options.as_str()), ("/", "rw,size=4g"));
         assert!(mount.block_bytes > 0);
-        assert_eq!(why(&volume.device), "tmpfs is in memory, there is no device below it");
+        assert_eq!(why(&volume.device), "tmpfs is in memory, without a device");
         assert_eq!(environment.taken, "2026-11-21T07:30:00Z");
     }
 
@@ -227,11 +227,11 @@ mod tests {
         let environment =
             read_from(&machine.root, &only(Path::new("/")), "0.1.0", jiff::Timestamp::UNIX_EPOCH);
         assert_eq!((environment.host.as_str(), environment.kernel.as_str()), ("unknown", "unknown"));
-        assert!(why(&environment.system).ends_with("etc/os-release"));
-        assert!(why(&environment.cpu.model).ends_with("proc/cpuinfo"));
-        assert!(why(&environment.cpu.governor).ends_with("scaling_governor"));
+        assert!(why(&environment.system).contains("etc/os-release does not exist"));
+        assert!(why(&environment.cpu.model).contains("proc/cpuinfo does not exist"));
+        assert!(why(&environment.cpu.governor).contains("scaling_governor does not exist"));
         let volume = &environment.volumes["data"];
-        assert!(why(&volume.mount).ends_with("proc/self/mountinfo"));
+        assert!(why(&volume.mount).contains("proc/self/mountinfo does not exist"));
         assert_eq!(volume.device, Reading::Unknown(why(&volume.mount).to_owned()));
         assert!(environment.memory.total_bytes > 0, "the kernel is asked where there is no /proc");
     }

@@ -25,7 +25,7 @@ pub(super) fn mount_holding(root: &Path, path: &Path, device: DeviceNumber) -> K
     let mounts = parse_mountinfo(&attribute(&file)?);
     choose_mount(&mounts, path, device)
         .cloned()
-        .ok_or_else(|| format!("{} has no mount that holds {}", file.display(), path.display()))
+        .ok_or_else(|| format!("{} has no mount that contains {}", file.display(), path.display()))
 }
 
 /// Lines that are not as proc(5) describes are left out.
@@ -82,7 +82,7 @@ fn choose_mount<'a>(mounts: &'a [Mount], path: &Path, device: DeviceNumber) -> O
 
 pub(super) fn mount_point(mount: Mount, path: &Path) -> Known<MountPoint> {
     let space = rustix::fs::statvfs(path)
-        .map_err(|error| format!("cannot ask for the space of {}: {error}", path.display()))?;
+        .map_err(|error| format!("cannot read the free space of {}: {error}", path.display()))?;
     Ok(MountPoint {
         path: mount.path.display().to_string(),
         file_system: mount.file_system,
@@ -96,13 +96,13 @@ pub(super) fn mount_point(mount: Mount, path: &Path) -> Known<MountPoint> {
 /// Why nothing is known of the device below a file system.
 pub(super) fn why_no_device(file_system: &str, source: &str) -> String {
     match file_system {
-        "tmpfs" | "ramfs" | "devtmpfs" => format!("{file_system} is in memory, there is no device below it"),
-        "overlay" => "overlay joins other file systems, and does not tell which of them holds a file: \
-                      give a directory on a volume"
+        "tmpfs" | "ramfs" | "devtmpfs" => format!("{file_system} is in memory, without a device"),
+        "overlay" => "overlay combines other file systems and does not report which one holds a file. Give \
+             a directory on a volume"
             .to_owned(),
         "btrfs" | "zfs" | "bcachefs" => {
             format!(
-                "{file_system} can spread a file over several devices, here {source}, and does not tell how"
+                "{file_system} can spread a file over several devices (here {source}) and does not report how"
             )
         }
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "9p" | "virtiofs" | "glusterfs" | "lustre" => {
@@ -160,8 +160,8 @@ this line is none
     fn file_systems_without_one_device_say_why() {
         for (file_system, reason) in [
             ("tmpfs", "is in memory"),
-            ("overlay", "does not tell which of them holds a file"),
-            ("btrfs", "over several devices, here SOURCE"),
+            ("overlay", "does not report which one holds a file"),
+            ("btrfs", "over several devices (here SOURCE)"),
             ("nfs4", "on another host, at SOURCE"),
             ("fuse.sshfs", "no block device of its own"),
         ] {

@@ -52,7 +52,7 @@ fn numa_nodes(root: &Path) -> Known<u64> {
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
     };
     match names(&directory).iter().filter(|name| is_node(name)).count() {
-        0 => Err(format!("there is no node in {}", directory.display())),
+        0 => Err(format!("{} contains no node", directory.display())),
         nodes => Ok(nodes as u64),
     }
 }
@@ -109,8 +109,8 @@ mod tests {
     fn what_is_missing_or_damaged_says_where() {
         let machine = Machine::new();
         let read = tuning(&machine.root);
-        assert!(why(&read.transparent_huge_pages).ends_with("transparent_hugepage/enabled"));
-        assert!(why(&read.swap_bytes).ends_with("proc/meminfo"));
+        assert!(why(&read.transparent_huge_pages).ends_with("transparent_hugepage/enabled does not exist"));
+        assert!(why(&read.swap_bytes).ends_with("proc/meminfo does not exist"));
         machine.file("sys/kernel/mm/transparent_hugepage/enabled", "always").file("proc/stat", "cpu 1 2 3");
         machine.file("proc/meminfo", "MemTotal: 8 kB");
         let read = tuning(&machine.root);

@@ -134,10 +134,10 @@ fn node_of(pair: &mut Pair, fault: &Fault) -> Result<String, String> {
     if primaries > 1 {
         let names: Vec<&str> =
             nodes.iter().filter(|node| node.is_primary).map(|node| node.name.as_str()).collect();
-        return Err(format!("{} take writes at once", names.join(" and ")));
+        return Err(format!("{} accept writes at the same time", names.join(" and ")));
     }
     let found = nodes.into_iter().find(|node| !node.is_witness && node.is_primary == is_primary);
-    let missing = if is_primary { "no node takes writes" } else { "no node stands by" };
+    let missing = if is_primary { "no node accepts writes" } else { "no standby node exists" };
     found.map(|node| node.name).ok_or_else(|| missing.to_owned())
 }
 

@@ -100,7 +100,7 @@ impl WithinLimits {
         if !self.cpu_set.is_empty() {
             let usable = disk::usable_cpus().len();
             proofs.push(LimitProof {
-                of: "processors that it runs on".to_owned(),
+                of: "CPUs that it runs on".to_owned(),
                 expected: self.cpu_set.len() as f64,
                 achieved: usable as f64,
             });
@@ -130,7 +130,7 @@ impl DeviceWork {
             cache: Some(Cache::Direct),
             ..Settings::default()
         };
-        let cannot = |what: String| format!("{of} cannot be proved to be limited: {what}");
+        let cannot = |what: String| format!("the limit of {of} cannot be tested: {what}");
         let job = settings.job().map_err(|errors| {
             cannot(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })?;
@@ -209,7 +209,7 @@ mod tests {
             expected: 1e6,
         };
         let error = work.prove().unwrap_err();
-        assert!(error.starts_with("bytes/s written of 254:0 cannot be proved to be limited: "), "{error}");
+        assert!(error.starts_with("the limit of bytes/s written of 254:0 cannot be tested: "), "{error}");
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn quieted(
 ) -> ServerStep {
     let begin = Instant::now();
     if devices.is_empty() {
-        let remark = Some("its directories lie on no device that the kernel counts".to_owned());
+        let remark = Some("its directories are on no device that the kernel counts".to_owned());
         return ServerStep { remark, ..ServerStep::new(ServerStep::NOT_QUIET, begin.elapsed()) };
     }
     let mut read = Devices::new(devices.to_vec());
@@ -75,7 +75,7 @@ fn quieted(
             }
         }
     }
-    let remark = Some("it was interrupted".to_owned());
+    let remark = Some("interrupted".to_owned());
     ServerStep { remark, ..ServerStep::new(ServerStep::NOT_QUIET, begin.elapsed()) }
 }
 
@@ -119,7 +119,7 @@ impl Waiting {
         if at_s < self.within_s {
             return Heard::GoesOn;
         }
-        Heard::InVain(self.last.take().unwrap_or_else(|| "the kernel told nothing of them".to_owned()))
+        Heard::InVain(self.last.take().unwrap_or_else(|| "the kernel reported nothing about them".to_owned()))
     }
 
     /// What a device does that is not quiet.
@@ -129,10 +129,11 @@ impl Waiting {
             // A kernel that does not count the time is asked by the queue: one request at a time is all of it.
             Quiet::Busy(share) => {
                 let busy = load.busy_share.unwrap_or(load.queue_depth.min(1.0));
-                (busy >= share).then(|| format!("worked {:.1} % of the time", busy * 100.0))
+                (busy >= share).then(|| format!("was busy {:.1}% of the time", busy * 100.0))
             }
-            Quiet::Bytes(size) => (moved >= size.0 as f64)
-                .then(|| format!("moved {:.2} MiB a second", moved / f64::from(1 << 20))),
+            Quiet::Bytes(size) => {
+                (moved >= size.0 as f64).then(|| format!("moved {:.2} MiB/s", moved / f64::from(1 << 20)))
+            }
         }
     }
 }
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(ends("5%", [4, 60], readings()), (9.5, Heard::Quiet), "the burst begins it anew");
         assert_eq!(
             ends("0.5%", [2, 8], readings()),
-            (8.0, Heard::InVain("vda worked 1.0 % of the time".to_owned()))
+            (8.0, Heard::InVain("vda was busy 1.0% of the time".to_owned()))
         );
     }
 
@@ -178,7 +179,7 @@ mod tests {
         let steady = (0..40).map(|_| (0.0, f64::from(3 << 20)));
         assert_eq!(
             ends(&Size::mib(1).to_string(), [1, 3], steady),
-            (3.0, Heard::InVain("vda moved 3.00 MiB a second".to_owned()))
+            (3.0, Heard::InVain("vda moved 3.00 MiB/s".to_owned()))
         );
     }
 

@@ -209,7 +209,7 @@ impl StartedServers {
         let Some(engine) = engine(&server.server) else {
             unreachable!("the plan has no server of an engine that is not started")
         };
-        tell(Preparation::waiting(format!("making the server {}", server.called())));
+        tell(Preparation::waiting(format!("creating server {}", server.called())));
         // The groups of nodes are made with them, and hold nothing back until a fault does.
         let is_pair = server.server.pair().is_some();
         let options = configuration.options(server, is_pair).registered(self.registered_name(server), false);
@@ -261,7 +261,7 @@ impl StartedServers {
             let is_restored = self.restored.iter().any(|server| server.has_same_data(&running.of));
             let mut instance = running.instance();
             if is_restored && !instance.is_saved() {
-                tell(Preparation::waiting(format!("copying what was loaded into {}", running.of.called())));
+                tell(Preparation::waiting(format!("saving the loaded data of {}", running.of.called())));
                 let saved =
                     instance.stop().and_then(|()| instance.save()).and_then(|()| instance.start_again());
                 saved.map_err(failed(&running.of))?;
@@ -375,7 +375,7 @@ impl StartedServers {
         );
         ready.map_err(failed(server))?;
         if had != (true, running.configuration.limits.clone()) {
-            tell(Preparation::waiting(format!("proving the limits of {}", server.called())));
+            tell(Preparation::waiting(format!("testing the limits of {}", server.called())));
             let begin = Instant::now();
             running.prove(&program)?;
             steps.push(ServerStep::new("limits proved", begin.elapsed()));
@@ -472,7 +472,8 @@ fn out_of_memory(name: &str, used: &ServerUse) -> String {
     let processes =
         if used.oom_kills == 1 { "a process".to_owned() } else { format!("{} processes", used.oom_kills) };
     format!(
-        "the kernel killed {processes} of the server {name} for want of memory: give it more, or smaller caches and fewer clients"
+        "the kernel killed {processes} of server {name} because memory ran out. Give it more memory, \
+         smaller caches or fewer clients"
     )
 }
 
@@ -577,18 +578,18 @@ impl Running {
         let unproved = |why: String| RunError::Unproved { name: self.of.called(), why };
         if program.as_os_str().is_empty() {
             let why =
-                "this program cannot find its own file without /proc: mount it (`mount -t proc proc /proc`)";
+                "prony cannot find its own program file without /proc. Mount it: `mount -t proc proc /proc`";
             return Err(unproved(why.to_owned()));
         }
         let told = serde_json::to_string(&within.work).unwrap_or_default();
         let said = self.instance().run_within(program, &[PROVES, &told]).map_err(failed(&self.of))?;
         let said: Result<Vec<LimitProof>, String> = serde_json::from_slice(&said)
-            .map_err(|error| unproved(format!("the proof said something else: {error}")))?;
+            .map_err(|error| unproved(format!("the limit test returned an unexpected answer: {error}")))?;
         self.proofs = said.map_err(unproved)?;
         match self.proofs.iter().find(|proof| !proof.holds()) {
             None => Ok(()),
             Some(LimitProof { of, expected, achieved }) => Err(unproved(format!(
-                "its limit of {expected} {of} does not hold here: {achieved:.1} were reached within it"
+                "its limit of {expected} {of} has no effect here: the test reached {achieved:.1}"
             ))),
         }
     }
@@ -606,7 +607,7 @@ impl Running {
             let Some((_, parent)) = parents.iter().find(|(_, path)| is_on(path)) else { continue };
             let directory = Scratch::make(parent)
                 .map_err(|error| InstanceError::File {
-                    action: "make a directory in",
+                    action: "create a directory in",
                     path: parent.clone(),
                     source: error,
                 })

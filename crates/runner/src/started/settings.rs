@@ -201,7 +201,7 @@ fn beyond(started: &StartedServer, whole: &Whole) -> Option<String> {
         let (asked, count) = (server.cpu_set.as_deref().unwrap_or_default(), all.len());
         let what = parameter("cpu_set");
         return Some(format!(
-            "{what} {asked} is beyond this machine, whose {count} processors are {list}: give some of these"
+            "{what} {asked} exceeds the {count} CPUs of this machine ({list}). Give some of these"
         ));
     }
     if let Some(memory) =
@@ -209,14 +209,14 @@ fn beyond(started: &StartedServer, whole: &Whole) -> Option<String> {
     {
         let (what, has) = (parameter("memory"), Size(whole.memory_bytes / MIB * MIB));
         return Some(format!(
-            "{what} {memory} would limit nothing: this machine has {has}; give less, or leave it out for no limit"
+            "{what} {memory} limits nothing: this machine has {has}. Give less, or remove it for no limit"
         ));
     }
     let most = if wanted.is_empty() { whole.cpus } else { wanted.len() as u32 };
     let cpus = server.cpus.filter(|&cpus| cpus > f64::from(most))?;
     let what = parameter("cpus");
     Some(format!(
-        "{what} {cpus} would limit nothing: it has {most} processors here; give less, or leave it out for no limit"
+        "{what} {cpus} limits nothing: the server has {most} CPUs here. Give less, or remove it for no limit"
     ))
 }
 
@@ -340,23 +340,22 @@ mod tests {
         let place = |path: &str| path.to_owned();
         assert!(
             told(&|asked| asked.log = Some(place("/nowhere/x").into()))
-                .contains("for its log: make it first with `mkdir -p /nowhere/x`")
+                .contains("for its log does not exist: create it with `mkdir -p /nowhere/x`")
         );
         let set = told(&|asked| asked.cpu_set = Some("3-4".to_owned()));
         assert!(
-            set.contains("cpu_set")
-                && set.contains("3-4 is beyond this machine, whose 8 processors are 0-3,6-9"),
+            set.contains("cpu_set") && set.contains("3-4 exceeds the 8 CPUs of this machine (0-3,6-9)"),
             "{set}"
         );
         assert_eq!(told(&|asked| asked.cpu_set = Some("2-3,6".to_owned())), "");
         let memory = told(&|asked| asked.memory = Some(Size(500 << 40)));
-        assert!(memory.contains("500TiB would limit nothing: this machine has 16GiB"), "{memory}");
+        assert!(memory.contains("500TiB limits nothing: this machine has 16GiB"), "{memory}");
         assert_eq!(told(&|asked| asked.memory = Some(Size(16 << 30))), "");
         let cpus = told(&|asked| asked.cpus = Some(64.0));
-        assert!(cpus.contains("64 would limit nothing: it has 8 processors here"), "{cpus}");
+        assert!(cpus.contains("64 limits nothing: the server has 8 CPUs here"), "{cpus}");
         assert_eq!(told(&|asked| asked.cpus = Some(8.0)), "");
         let both = told(&|asked| (asked.cpus, asked.cpu_set) = (Some(2.5), Some("0-1".to_owned())));
-        assert!(both.contains("it has 2 processors here"), "{both}");
+        assert!(both.contains("the server has 2 CPUs here"), "{both}");
     }
 
     #[test]

@@ -11,10 +11,11 @@ const BLOCKS: [usize; 5] = [6, 7, 10, 15, 20];
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A level is compared with the reference block by block. Trials scatter log-normally by the noise given; a block's own \
-                level cancels. An effect matters from 3 % on. Besides these simulations, twelve studies of three equal configurations were run \
-                on a real disk (8 KiB random reads, seven blocks of 1 s, a shared virtual machine of two cores): none of their 24 \
-                comparisons called a configuration better, worse or equivalent.",
+        about: "prony compares a level with the reference block by block. Trials scatter log-normally by the given \
+                noise. Differences between blocks cancel out. An effect is relevant from 3%. Twelve studies of three \
+                equal configurations also ran on a real disk (8 KiB random reads, seven blocks of 1 s). The disk \
+                belonged to a shared virtual machine with two CPUs. None of the 24 comparisons called a \
+                configuration better, worse or equivalent.",
         tables: vec![
             coverage(),
             false_claims(),
@@ -66,7 +67,8 @@ fn coverage() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} comparisons whose interval holds the true ratio, beside what the interval claims."
+            "Percentage of {SETS} comparisons with an interval that contains the true ratio, next to the claimed \
+             percentage."
         ),
         head: head("blocks", ["claimed".to_owned(), "holds".to_owned()]),
         rows: [2, 3, 5].into_iter().chain(BLOCKS).map(row).collect(),
@@ -91,7 +93,7 @@ fn false_claims() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} studies at 5 % noise that call any of so many equal levels better or worse."
+            "Percentage of {SETS} studies at 5% noise that call any of several equal levels better or worse."
         ),
         head: head("levels", BLOCKS.map(|blocks| format!("{blocks} blocks"))),
         rows: [1, 4, 8].into_iter().map(row).collect(),
@@ -112,8 +114,7 @@ fn verdicts() -> Table {
                 verdict(&pairs(random, 7, noise, gain, twice)) == Some(wanted)
             }))
         };
-        let what =
-            format!("{} %, {} %, {}", noise * 100.0, gain * 100.0, if twice { "twice" } else { "once" });
+        let what = format!("{}%, {}%, {}", noise * 100.0, gain * 100.0, if twice { "twice" } else { "once" });
         head(&what, VERDICTS.map(cell))
     };
     let noises = [0.005, 0.02, 0.05, 0.1];
@@ -124,7 +125,7 @@ fn verdicts() -> Table {
     });
     Table {
         caption: format!(
-            "Per cent of {SETS} studies of seven blocks that come to each verdict (the rest says worse)."
+            "Percentage of {SETS} studies of seven blocks with each verdict. The other studies say worse."
         ),
         head: head("noise, true gain, reference measured", VERDICTS.map(|(name, _)| name.to_owned())),
         rows: all.map(row).collect(),
@@ -141,15 +142,16 @@ fn planned() -> Table {
             let found = percent(&format!("planned, {blocks}, {noise}"), SETS, |random| {
                 verdict(&pairs(random, blocks, noise, gain, false)) == Some(Comparison::Better)
             });
-            format!("{:.1} %: {found:.0}", gain * 100.0)
+            format!("{:.1}%: {found:.0}", gain * 100.0)
         };
         head(&blocks.to_string(), [0.01, 0.02, 0.05, 0.1].map(cell))
     };
     Table {
         caption: format!(
-            "The gain that a plan says is found in 80 % of studies, and the per cent of {SETS} studies with this gain that call it better."
+            "The first figure is the gain that a plan expects to find in 80% of studies. The second is the \
+             percentage of {SETS} studies with this gain that call it better."
         ),
-        head: head("blocks", ["noise 1 %", "noise 2 %", "noise 5 %", "noise 10 %"].map(str::to_owned)),
+        head: head("blocks", ["noise 1%", "noise 2%", "noise 5%", "noise 10%"].map(str::to_owned)),
         rows: BLOCKS.into_iter().chain([40, 60]).map(row).collect(),
     }
 }
@@ -180,8 +182,9 @@ fn resembling() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {} comparisons whose interval holds, and of those in which a warning says that blocks resemble each \
-             other, where log ratios are autoregressive. With few blocks most resemblance is not seen.",
+            "Percentage of {} comparisons with an interval that contains the truth, and percentage with a warning \
+             that blocks resemble each other. Log ratios are autoregressive. With few blocks, most resemblance is \
+             not noticed.",
             SETS / 4
         ),
         head: head("blocks", [0.0, 0.3, 0.5, 0.8].map(|rho| format!("rho {rho}"))),
@@ -229,10 +232,11 @@ fn sweet_spots() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} studies of seven blocks whose \"at most\" is cheaper than the true sweet spot, that rule the true \
-             one out, and that name it alone."
+            "Percentages of {SETS} studies of seven blocks. The first figure counts studies with an \"at most\" that \
+             is cheaper than the true sweet spot. The second counts studies that rule out the true one. The third \
+             counts studies that name only the true one."
         ),
-        head: head("true levels", ["noise 1 %", "noise 2 %", "noise 5 %"].map(str::to_owned)),
+        head: head("true levels", ["noise 1%", "noise 2%", "noise 5%"].map(str::to_owned)),
         rows: CURVES.into_iter().map(row).collect(),
     }
 }
@@ -256,14 +260,15 @@ fn named_best() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} studies of seven blocks that name the true best one, and that name another one."
+            "Percentage of {SETS} studies of seven blocks that name the true best combination, and percentage that \
+             name another one."
         ),
-        head: head("combinations", ["noise 2 %", "noise 5 %"].map(str::to_owned)),
+        head: head("combinations", ["noise 2%", "noise 5%"].map(str::to_owned)),
         rows: [
             ("2 alike", 2, 0.0),
             ("8 alike", 8, 0.0),
-            ("8, one 2 % better", 8, 0.02),
-            ("8, one 10 % better", 8, 0.1),
+            ("8, one 2% better", 8, 0.02),
+            ("8, one 10% better", 8, 0.1),
         ]
         .into_iter()
         .map(row)

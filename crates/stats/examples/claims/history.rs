@@ -23,23 +23,27 @@ const DEVIATION: f64 = 0.02;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "`prony history` looks for change points in each figure by itself and claims one where chance makes one as clear in at most \
-                1 % of histories; of a hundred figures that never change, one is to be expected to have a change point, and a report tells \
-                how many are of as many figures as it follows. It does not correct for their number: the test compares a history with 999 \
-                orders of its runs, so that no p-value is below 0.001, and of ten runs that changed in the middle two of 252 orders are as \
-                clear, 0.008. Holm's correction of 1 % asks for 0.001 of the clearest of ten figures and for less of more figures, which no \
-                history could give, so that nothing would ever be found. Runs scatter normally by 2 % unless a table says otherwise, and are \
-                taken to be independent; where one resembles the one before by rho, more are false, and a warning reports the correlation.",
+        about: "`prony history` looks for change points in each figure separately. It claims a change point if \
+                chance makes an equally clear one in at most 1% of histories. Among a hundred figures that never \
+                change, expect one with a change point. The report states how many of the figures that it follows \
+                have one. prony does not correct for the number of figures. The test compares a history with 999 \
+                orders of its runs, so no p-value is below 0.001. If ten runs change in the middle, two of 252 \
+                orders are equally clear (0.008). Holm's correction of 1% requires 0.001 for the clearest of ten \
+                figures, and less for more figures. No history could give that, so prony would never find anything. \
+                Runs scatter normally by 2% unless a table says otherwise. The test assumes that they are \
+                independent. If each run resembles the previous one by rho, more change points are false. A warning \
+                then reports the correlation.",
         tables: vec![alarms(), found(), shapes(), resembling()],
     }
 }
 
 pub(crate) fn watched_section() -> Section {
     Section {
-        about: "A history is looked at after each run, so that each night is a look of its own. A figure is called worse than the baseline by \
-                stricter rules than those of a change point: runs count as as many independent ones as tell as much, by the correlation of \
-                neighbours within the pieces and its standard error, and chance makes as large a change in at most 0.2 % of looks. A change \
-                matters from 3 % on.",
+        about: "prony judges a history after each run, so each night is another look. The rules for calling a figure \
+                worse than the baseline are stricter than those for a change point. Runs that resemble each other \
+                count as fewer independent runs. Their number follows from the correlation of neighbours within the \
+                segments, and from its standard error. Chance makes an equally large change in at most 0.2% of \
+                looks. A change is relevant from 3%.",
         tables: vec![watched(), delays()],
     }
 }
@@ -56,7 +60,7 @@ fn alarms() -> Table {
         std::iter::once(runs.to_string()).chain(RHOS.map(cell)).collect()
     };
     Table {
-        caption: format!("Per cent of {UNCHANGED} figures that never change and are given a change point."),
+        caption: format!("Percentage of {UNCHANGED} figures that never change but are given a change point."),
         head: std::iter::once("runs".to_owned()).chain(RHOS.map(|rho| format!("rho {rho}"))).collect(),
         rows: RUNS.into_iter().map(row).collect(),
     }
@@ -78,8 +82,8 @@ fn found() -> Table {
     let head = ["runs", "rho"].map(str::to_owned).into_iter();
     Table {
         caption: format!(
-            "Per cent of {CHANGED} figures that shift in the middle, by so many standard deviations of a run, whose change point is found \
-             there or one run beside."
+            "Percentage of {CHANGED} figures with a change point at the true shift or one run away. The figures \
+             shift in the middle, by the given number of standard deviations of a run."
         ),
         head: head.chain(SHIFTS.map(|shift| format!("shift {shift}"))).collect(),
         rows: RHOS.iter().flat_map(|&rho| RUNS.map(|runs| (runs, rho))).map(row).collect(),
@@ -121,17 +125,14 @@ fn watched() -> Table {
         let share = |of: usize| {
             format!("{:.1}", 100.0 * all.iter().filter(|ever| ever[of]).count() as f64 / all.len() as f64)
         };
-        [rho.to_string(), format!("{:.0} %", deviation * 100.0)]
-            .into_iter()
-            .chain((0..4).map(share))
-            .collect()
+        [rho.to_string(), format!("{:.0}%", deviation * 100.0)].into_iter().chain((0..4).map(share)).collect()
     };
     let head =
         ["rho", "scatter", "worse", "may be worse, not shown", "a step, drift or two states", "a lone spike"];
     Table {
         caption: format!(
-            "Per cent of {WATCHED} figures that never change and that are ever called so, looked at after each run from the {}th to the \
-             {}th, with the {}th as the baseline.",
+            "Percentage of {WATCHED} figures that never change but are ever given this verdict. They are judged \
+             after each run from the {}th to the {}th. The baseline is the {}th run.",
             LOOKS[0],
             LOOKS[1],
             BASELINE + 1
@@ -158,13 +159,13 @@ fn delays() -> Table {
             let found = delays.iter().flatten().filter(|found| **found <= 30 + runs).count();
             format!("{:.0}", 100.0 * found as f64 / delays.len() as f64)
         };
-        [rho.to_string(), format!("{:.0} %", step * 100.0)].into_iter().chain(AFTER.map(within)).collect()
+        [rho.to_string(), format!("{:.0}%", step * 100.0)].into_iter().chain(AFTER.map(within)).collect()
     };
     let head = ["rho", "step"].map(str::to_owned).into_iter();
     Table {
         caption: format!(
-            "Per cent of {STEPPED} figures that are called worse than the baseline within so many runs after a step, which comes after 30 runs \
-             that scatter by 3 %. Fewer than three runs make no step."
+            "Percentage of {STEPPED} figures that are called worse than the baseline within the given number of runs \
+             after a step. The step follows 30 runs that scatter by 3%. Fewer than three runs make no step."
         ),
         head: head.chain(AFTER.map(|runs| format!("{runs} runs"))).collect(),
         rows: ROWS.into_iter().map(row).collect(),
@@ -185,7 +186,7 @@ fn shapes() -> Table {
         ("a drift of 6 in all", |at, _| 6.0 * at as f64 / RUNS as f64),
         ("a lone spike of 8", |at, _| if at == 17 { 8.0 } else { 0.0 }),
         (
-            "two states 8 apart, as a coin falls",
+            "two states 8 apart, at random",
             |_, random| if crate::noise::below(random, 2) == 0 { 0.0 } else { 8.0 },
         ),
     ];
@@ -218,7 +219,8 @@ fn shapes() -> Table {
     ];
     Table {
         caption: format!(
-            "Per cent of {CHANGED} figures of {RUNS} independent runs that are said to have each shape; a spike is said besides."
+            "Percentage of {CHANGED} figures of {RUNS} independent runs that are given each shape. A spike is \
+             reported in addition to the shape."
         ),
         head: head.map(str::to_owned).into(),
         rows: SHAPES.into_iter().map(row).collect(),
@@ -243,8 +245,8 @@ fn resembling() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {UNCHANGED} figures that never change of which it is told that runs resemble the ones before / median of the \
-             correlation that is estimated within the pieces."
+            "Percentage of {UNCHANGED} figures that never change but have a warning that runs resemble previous ones \
+             / median estimated correlation within the segments."
         ),
         head: std::iter::once("runs".to_owned()).chain(RHOS.map(|rho| format!("rho {rho}"))).collect(),
         rows: [20, 30, 60].into_iter().map(row).collect(),

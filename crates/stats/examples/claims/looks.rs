@@ -25,9 +25,10 @@ const NOISES: [(&str, Noise); 2] = [("normal", normal), ("heavy tails", heavy)];
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A study with `stop = \"when settled\"` is looked at after each block from the sixth on, until its level is better, worse \
-                or equivalent. The blocks' log ratios scatter by 3 %, normally or as Student's t of three degrees of freedom; an effect \
-                matters from 3 % on. Beside it the design whose blocks are fixed at as many as the other takes at most.",
+        about: "A study with `stop = \"when settled\"` looks at its results after each block from the sixth, until \
+                its level is better, worse or equivalent. The log ratios of the blocks scatter by 3%, either \
+                normally or as Student's t with three degrees of freedom. An effect is relevant from 3%. The tables \
+                also show a fixed design, which always measures the maximum number of blocks.",
         tables: vec![false_claims(), families(), equivalents(), verdicts()],
     }
 }
@@ -96,16 +97,17 @@ fn false_claims() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} studies (a quarter of them where every look is at 5 %) that call a level different that is the same, and \
-             that call one equivalent whose difference is the margin."
+            "Percentage of {SETS} studies that call an equal level different, and percentage that call a level \
+             equivalent although its difference is the margin. The columns with every look at 5% are from a quarter \
+             as many studies."
         ),
         head: [
-            "blocks at most, noise",
-            "differs: fixed",
-            "every look at 5 %",
+            "maximum blocks, noise",
+            "different: fixed",
+            "every look at 5%",
             "looks",
             "equivalent: fixed",
-            "every look at 5 %",
+            "every look at 5%",
             "looks",
         ]
         .map(str::to_owned)
@@ -148,9 +150,9 @@ fn families() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} studies that at any look call one of so many levels different that are all the same."
+            "Percentage of {SETS} studies that call one of several equal levels different at any look."
         ),
-        head: ["blocks at most, noise", "2 levels", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
+        head: ["maximum blocks, noise", "2 levels", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
         rows: cells(row),
     }
 }
@@ -191,11 +193,12 @@ fn equivalents() -> Table {
     };
     Table {
         caption: format!(
-            "Fixed blocks / looks: per cent of {} studies that call any of so many levels equivalent whose true difference is the \
-             margin. Better and worse are corrected for the number of levels, equivalence is not.",
+            "Fixed blocks / looks: percentage of {} studies that call any of several levels equivalent although \
+             their true difference is the margin. Better and worse are corrected for the number of levels. \
+             Equivalence is not.",
             SETS / 4
         ),
-        head: ["blocks at most, noise", "1 level", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
+        head: ["maximum blocks, noise", "1 level", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
         rows: cells(row),
     }
 }
@@ -214,7 +217,7 @@ fn verdicts() -> Table {
             };
             let mean = all.iter().map(|one| one.2 as f64).sum::<f64>() / all.len() as f64;
             vec![
-                format!("{:.0} %, {blocks}, {name}", gain * 100.0),
+                format!("{:.0}%, {blocks}, {name}", gain * 100.0),
                 share(&|one| one.0 == Some(Comparison::Better)),
                 share(&|one| one.1 == Some(Comparison::Better)),
                 share(&|one| one.0 == Some(Comparison::Equivalent)),
@@ -225,11 +228,11 @@ fn verdicts() -> Table {
     });
     Table {
         caption: format!(
-            "Per cent of {SETS} studies that end better or equivalent with fixed blocks and with looks, and the mean number of blocks that \
-             those with looks take."
+            "Percentage of {SETS} studies that end as better or equivalent, with fixed blocks and with looks. The \
+             last column is the mean number of blocks with looks."
         ),
         head: [
-            "true gain, blocks at most, noise",
+            "true gain, maximum blocks, noise",
             "better: fixed",
             "looks",
             "equivalent: fixed",

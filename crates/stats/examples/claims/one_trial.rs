@@ -27,16 +27,20 @@ const REAL: [(&str, &str); 2] = [
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "The 95 % interval beside the mean of one trial claims to hold the mean that this trial would have had if it had \
-                gone on for ever. Each trial of eight seconds or more has an interval, so the tables count all of them. Seconds scatter \
-                normally by 3 % and resemble the one before by rho. The interval is the wider of two: an autoregression of first \
-                order, and the slowest waves in the seconds. A report states beside intervals of fewer than 30 s that they hold in \
-                about 9 of 10 trials, and in about 8 of 10 if seconds strongly resemble each other. If the trials of a run have 30 s \
-                together, their common correlation is used if it is larger than the trial's own, and the note is left out. No interval \
-                knows of a stall that the trial did not see; the report states the longest time without an answer.\n\n\
-                The real seconds are those of one trial each of `prony disk` (8 KiB random reads, one outstanding, 512 MiB file, 240 s) \
-                and of `prony historian` (SQLite, as fast as the buffer takes rows, 180 s), by a debug build on a shared virtual machine of two cores while \
-                other programs worked. Windows are compared with the mean of all seconds. They overlap, and say less than as many trials.",
+        about: "The 95% interval of the mean of one trial should contain the mean of a trial that lasts forever. \
+                Each trial of at least eight seconds has an interval, so the tables count all trials. Seconds \
+                scatter normally by 3%. Each second correlates with the previous one by rho. The interval is the \
+                wider of two: one comes from a first-order autoregression, the other from the slowest waves in the \
+                seconds. If a trial has fewer than 30 s, the report states that about 9 of 10 such intervals contain \
+                the mean. If its seconds correlate strongly, the report states about 8 of 10. If the trials of a run \
+                have 30 s together, prony uses their common correlation, provided that it is larger than the trial's \
+                own. The report then omits that note. No interval covers a stall that the trial did not see. The \
+                report states the longest time without an answer.\n\n\
+                The real seconds come from one trial each of `prony disk` and `prony historian`. The disk trial made \
+                8 KiB random reads with one outstanding I/O in a 512 MiB file for 240 s. The historian trial wrote \
+                to SQLite for 180 s, as fast as the buffer accepted records. Both trials used a debug build on a \
+                shared virtual machine with two CPUs and background load. Windows are compared with the mean of all \
+                seconds. They overlap, so they are weaker evidence than the same number of trials.",
         tables: vec![coverage(), of_several(), width(), others(), real()],
     }
 }
@@ -70,7 +74,7 @@ fn alone(values: &[f64]) -> Option<RunMean> {
 }
 
 fn coverage() -> Table {
-    let caption = format!("Per cent of {SETS} trials whose interval holds the true mean.");
+    let caption = format!("Percentage of {SETS} trials with an interval that contains the true mean.");
     table("seconds", &SECONDS, caption, |seconds, rho| {
         let holds =
             percent(&name(seconds, rho), SETS, |random| holds(alone(&series(random, seconds, rho)), 1.0));
@@ -80,7 +84,8 @@ fn coverage() -> Table {
 
 fn of_several() -> Table {
     let caption = format!(
-        "The same of a trial of a run of {TRIALS} such trials, whose correlation is estimated from all of them together."
+        "The same for one trial of a run of {TRIALS} such trials. The correlation is estimated from all of them \
+         together."
     );
     table("seconds", &SECONDS_OF_SEVERAL, caption, |seconds, rho| {
         let holds = percent(&format!("of {TRIALS}, {}", name(seconds, rho)), SETS, |random| {
@@ -94,8 +99,8 @@ fn of_several() -> Table {
 
 fn width() -> Table {
     let caption = format!(
-        "Median width of the intervals of the first table over the width that would be right: 3.92 standard deviations of the {SETS} \
-         means."
+        "Median width of the intervals in the first table, divided by the correct width: 3.92 standard deviations of \
+         the {SETS} means."
     );
     table("seconds", &SECONDS, caption, |seconds, rho| {
         let runs = each(&name(seconds, rho), SETS, |random| alone(&series(random, seconds, rho)));
@@ -125,10 +130,10 @@ const OTHERS: [(&str, Other); 9] = [
     ("stalls at random: 1 s in 30 s", Other::Bursts { fast_s: 29.0, slow_s: 1.0, speed: 0.0 }),
     ("stalls at random: 3 s in 60 s", Other::Bursts { fast_s: 57.0, slow_s: 3.0, speed: 0.0 }),
     ("stalls at random: 5 s in 120 s", Other::Bursts { fast_s: 115.0, slow_s: 5.0, speed: 0.0 }),
-    ("bursts: 1 s fast, 0.2 s at 0 %", Other::Bursts { fast_s: 1.0, slow_s: 0.2, speed: 0.0 }),
-    ("bursts: 5 s fast, 1 s at 20 %", Other::Bursts { fast_s: 5.0, slow_s: 1.0, speed: 0.2 }),
-    ("bursts: 20 s fast, 5 s at 30 %", Other::Bursts { fast_s: 20.0, slow_s: 5.0, speed: 0.3 }),
-    ("bursts: 30 s fast, 30 s at 50 %", Other::Bursts { fast_s: 30.0, slow_s: 30.0, speed: 0.5 }),
+    ("bursts: 1 s fast, 0.2 s at 0%", Other::Bursts { fast_s: 1.0, slow_s: 0.2, speed: 0.0 }),
+    ("bursts: 5 s fast, 1 s at 20%", Other::Bursts { fast_s: 5.0, slow_s: 1.0, speed: 0.2 }),
+    ("bursts: 20 s fast, 5 s at 30%", Other::Bursts { fast_s: 20.0, slow_s: 5.0, speed: 0.3 }),
+    ("bursts: 30 s fast, 30 s at 50%", Other::Bursts { fast_s: 30.0, slow_s: 30.0, speed: 0.5 }),
 ];
 
 impl Other {
@@ -195,7 +200,8 @@ fn others() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} trials whose interval holds the true mean, of servers that no autoregression describes."
+            "Percentage of {SETS} trials with an interval that contains the true mean. No autoregression describes \
+             these servers."
         ),
         head: std::iter::once("server".to_owned())
             .chain(SECONDS_OF_OTHERS.map(|s| format!("{s} s")))
@@ -216,7 +222,8 @@ fn real() -> Table {
         std::iter::once(name.to_owned()).chain(SECONDS_OF_WINDOWS.map(cell)).collect()
     };
     Table {
-        caption: "Per cent of all overlapping windows of real seconds whose interval holds the mean of all seconds.".to_owned(),
+        caption: "Percentage of overlapping windows of real seconds with an interval that contains the mean of all \
+                  seconds, and the number of windows.".to_owned(),
         head: std::iter::once("server".to_owned()).chain(SECONDS_OF_WINDOWS.map(|s| format!("{s} s"))).collect(),
         rows: REAL.into_iter().map(row).collect(),
     }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-pub(crate) const HEAD: &str = "# What the statistics claim, and how it was tried\n\n\
-    Made by `cargo xtask bench statistics`, which feeds simulated data, whose truth is known, to the functions that judge\n\
-    measurements. The data are models of servers, not servers, unless a table says so. Under each table is the number of data sets of\n\
-    a cell. The seed of a data set is the FNV-1a hash of the name of its cell and of its number, so that each table is the same again.\n";
+pub(crate) const HEAD: &str = "# Statistics: claims and how they were tested\n\n\
+    `cargo xtask bench statistics` writes this page. It feeds simulated data to the functions that judge measurements. The truth of\n\
+    these data is known. The data come from models of servers, not from servers, unless a table says otherwise. The text under each\n\
+    table gives the number of data sets per cell. Each data set has its own seed: the FNV-1a hash of the cell's name and the data\n\
+    set's number. Each run therefore gives the same tables.\n";
 
 /// What one family of claims came to.
 pub(crate) struct Section {

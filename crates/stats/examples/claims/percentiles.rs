@@ -19,26 +19,33 @@ const LONG_OPERATIONS: usize = 100;
 pub(crate) fn section() -> Section {
     let cells: Vec<Vec<Cell>> = models().map(|(model, rho)| cells(model, rho)).collect();
     Section {
-        about: "The interval beside a percentile of one trial claims to hold the percentile that this run would have had, had it \
-                gone on for ever, in 95 of 100 runs. Each second has 1,000 operations: lognormal ones (sigma 0.7), ones of a \
-                Pareto tail of 1.5, a mixture in which 1 of 100 takes twenty times as long, and bursts, where that is so of \
-                1 of 10 in 1 of 10 seconds. Seconds are alike, or as a whole slower and faster by 30 %, which hangs together by \
-                rho from one to the next. Each trial of eight seconds or more has an interval, so the tables count all of them. If the \
-                upper end lies beyond all that was measured, the interval has only a lower one, and holds what lies above it. \
-                Bursts are few in a short trial, and no interval knows of a burst that the trial did not see. If the seconds of \
-                a trial of ten seconds resemble each other, it holds less often than it claims.",
+        about: "The interval of a percentile of one trial should contain, in 95 of 100 trials, the percentile of a \
+                trial that lasts forever. Each second has 1,000 operations. Their latencies are lognormal (sigma \
+                0.7), have a Pareto tail of 1.5, or come from a mixture or from bursts. In the mixture, 1 of 100 \
+                operations takes twenty times as long. In bursts, 1 of 10 operations does so, in 1 of 10 seconds. \
+                Seconds are alike, or whole seconds are slower and faster by 30% and correlate with the previous one \
+                by rho. Each trial of at least eight seconds has an interval, so the tables count all trials. If the \
+                upper bound is beyond every measured value, the interval has only a lower bound and contains \
+                everything above it. A short trial has few bursts, and no interval covers a burst that the trial did \
+                not see. If the seconds of a ten-second trial correlate, its interval contains the percentile less \
+                often than claimed.",
         tables: vec![
             table(
                 &cells,
-                format!("Per cent of the intervals of {SETS} runs that hold the true percentile."),
+                format!("Percentage of the intervals of {SETS} trials that contain the true percentile."),
                 |cell| cell.holds.map_or_else(|| "–".to_owned(), |holds| format!("{holds:.0}")),
             ),
-            table(&cells, format!("Per cent of {SETS} runs whose interval has an open upper end."), |cell| {
-                format!("{:.0}", cell.open)
-            }),
             table(
                 &cells,
-                format!("Median of upper over lower end, of the intervals of {SETS} runs that have both."),
+                format!("Percentage of {SETS} trials with an interval that has no upper bound."),
+                |cell| format!("{:.0}", cell.open),
+            ),
+            table(
+                &cells,
+                format!(
+                    "Median ratio of the upper to the lower bound, for those intervals of {SETS} trials that \
+                         have both."
+                ),
                 |cell| cell.width.map_or_else(|| "–".to_owned(), |width| format!("{width:.2}")),
             ),
         ],

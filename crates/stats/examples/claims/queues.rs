@@ -11,7 +11,7 @@ const TENS: [f64; 9] = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0];
 const TO_95: [f64; 9] = [20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0];
 const DOUBLINGS: [f64; 9] = [0.375, 0.75, 1.5, 3.0, 6.0, 12.0, 24.0, 48.0, 96.0];
 const GRIDS: [(&str, &[f64; 9]); 3] =
-    [("10 to 90 %", &TENS), ("20 to 95 %", &TO_95), ("doublings to 96 %", &DOUBLINGS)];
+    [("10 to 90%", &TENS), ("20 to 95%", &TO_95), ("doublings to 96%", &DOUBLINGS)];
 
 const CAPACITY: f64 = 100.0;
 
@@ -79,10 +79,10 @@ fn designs(levels: &'static [f64; 9]) -> [Design; 4] {
 const HEAD: [&str; 6] = [
     "queue",
     "levels",
-    "1 block, noise 2 %",
-    "7 blocks, noise 2 %",
-    "7 blocks, noise 5 %",
-    "7 blocks, noise 5 %, lasting 5 %",
+    "1 block, noise 2%",
+    "7 blocks, noise 2%",
+    "7 blocks, noise 5%",
+    "7 blocks, noise 5%, lasting 5%",
 ];
 
 /// Each queue on each grid in each design.
@@ -102,10 +102,11 @@ fn rows(cell: impl Fn(&str, Queue, Design) -> String) -> Vec<Vec<String>> {
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "Time over load in a queue bends everywhere and has no knee; what is said instead is the load at which the queue is full and \
-                the load at which the time has doubled. M/M/c are queues of c servers with arrivals at random and exponential service \
-                times; means, and 99th percentiles where it says so. Loads are 10 to 90 % of what the queue can take, or others. The \
-                interval of the capacity claims 95 %; of queues of several servers it holds less often.",
+        about: "In a queue, time over load bends everywhere and has no knee. prony reports two loads instead: the \
+                load at which the queue is full, and the load at which the time has doubled. M/M/c is a queue of c \
+                servers with random arrivals and exponential service times. Times are means, or 99th percentiles if \
+                the row says p99. Loads are 10 to 90% of the queue's capacity, or other loads if the row says so. \
+                The capacity has a 95% interval. With several servers, it contains the true capacity less often.",
         tables: vec![false_knees(), told()],
     }
 }
@@ -124,7 +125,7 @@ fn false_knees() -> Table {
         format!("{:.1} / {:.1}", share(|claim| claim.0), share(|claim| claim.1))
     };
     Table {
-        caption: format!("False knees / false jumps of time over load, per cent of {SETS} curves."),
+        caption: format!("False knees / false jumps of time over load, as a percentage of {SETS} curves."),
         head: HEAD.map(str::to_owned).to_vec(),
         rows: rows(cell),
     }
@@ -154,8 +155,9 @@ fn told() -> Table {
     };
     Table {
         caption: format!(
-            "Curves that are said to rise as in a queue / of those, intervals that hold the true capacity / median of the capacity that \
-             is told, over the true one / the same of the load at which the time has doubled; per cent of {SETS} curves."
+            "The first figure is the percentage of {SETS} curves that are reported as queues. The second is the \
+             percentage of their intervals that contain the true capacity. The third is the median reported \
+             capacity, divided by the true one. The fourth is the same for the load at which the time has doubled."
         ),
         head: HEAD.map(str::to_owned).to_vec(),
         rows: rows(cell),

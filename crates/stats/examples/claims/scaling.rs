@@ -17,14 +17,15 @@ const DESIGNS: [Design; 4] = [
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "The intervals of λ, σ, κ and of the peak claim to hold the true figure in 95 of 100 studies of 8 levels, 1 to 128, \
-                and a peak claims that throughput falls past it. Trials scatter by the noise of the row.",
+        about: "The intervals of λ, σ, κ and the peak should contain the true figure in 95 of 100 studies of 8 \
+                levels, 1 to 128. A peak claims that throughput falls beyond it. Trials scatter by the noise of the \
+                row.",
         tables: vec![coverage(), peaks()],
     }
 }
 
 fn name(design: &Design) -> String {
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let percent = |share: f64| format!("{:.0}%", share * 100.0);
     format!("{}, noise {}, lasting {}", design.name(), percent(design.noise), percent(design.lasting))
 }
 
@@ -71,7 +72,9 @@ fn coverage() -> Table {
     };
     Table {
         caption: format!(
-            "Intervals of λ / σ / κ that hold the truth; peaks named, and of those the intervals that hold it. Per cent of {SETS} studies."
+            "Percentage of intervals of λ / σ / κ that contain the true figure. After the semicolon: percentage of \
+             studies with a peak, and percentage of the intervals of these peaks that contain the true peak. There \
+             are {SETS} studies per cell."
         ),
         head: std::iter::once("design".to_owned())
             .chain(TRUTHS.map(|(sigma, kappa)| format!("σ {sigma}, κ {kappa}")))
@@ -86,9 +89,9 @@ fn peaks() -> Table {
         ("full at 16", |n| n.min(16.0)),
         ("full at 48", |n| n.min(48.0)),
         ("full at 64", |n| n.min(64.0)),
-        ("5 % serialised, full at 64", |n| n.min(64.0) / (1.0 + 0.05 * (n.min(64.0) - 1.0))),
+        ("5% serialised, full at 64", |n| n.min(64.0) / (1.0 + 0.05 * (n.min(64.0) - 1.0))),
         ("N / (1 + N/32)", |n| n / (1.0 + n / 32.0)),
-        ("30 % serialised", |n| n / (1.0 + 0.3 * (n - 1.0))),
+        ("30% serialised", |n| n / (1.0 + 0.3 * (n - 1.0))),
     ];
     let row = |design: Design| {
         let cell = |(title, curve): Curve| {
@@ -100,7 +103,7 @@ fn peaks() -> Table {
         std::iter::once(name(&design)).chain(CURVES.map(cell)).collect()
     };
     Table {
-        caption: format!("Peaks claimed where throughput never falls, per cent of {SETS} studies."),
+        caption: format!("Peaks claimed although throughput never falls, as a percentage of {SETS} studies."),
         head: std::iter::once("design".to_owned()).chain(CURVES.map(|(title, _)| title.to_owned())).collect(),
         rows: DESIGNS.map(row).to_vec(),
     }

@@ -33,15 +33,17 @@ const HOUR: (usize, usize) = (180, 3_420);
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A search says that a rate is held. C is what the server writes on average; nobody can hold more, and the buffer, which \
-                is in seconds of what the server writes at most, has to bridge what is slower: 2 s of it let 0.46 C through where the \
-                server stalls for 5 s of 60, and 10 s let 0.86 C through where it is at 60 % for a minute of five. Stalls are at least \
-                half their distance apart unless they are at random; turns are of random length. A rate that is not confirmed is \
-                followed by 0.97 of it, or by 0.985 of what was written in the second half of its failed steps if that is less. \
-                Credits let a server write twice as much as C until they are used up; what it does not write fills them. A table \
-                that grows takes 1 + k ln(1 + rows / 100,000) of the time per record, and C is that of an empty one; it is emptied \
-                before each step or kept. No step sees what is rarer than it is long: the last column tells how often the rate \
-                lasts.",
+        about: "A search reports the highest rate that is sustained. C is the average rate that the server writes, \
+                and nothing can sustain more. The buffer is given in seconds of the server's highest rate, and must \
+                bridge all slower times. A buffer of 2 s allows at most 0.46 C if the server stalls for 5 s in 60 s. \
+                A buffer of 10 s allows at most 0.86 C if the server runs at 60% for one minute in five. The time \
+                between two stalls is at least half its average, unless stalls are random. Turns have random \
+                lengths. After an unconfirmed rate, the search tries the smaller of two rates. One is 0.97 of the \
+                unconfirmed rate. The other is 0.985 of the rate that was written in the second half of its failed \
+                steps. Credits let a server write at twice C until they are used up. Unused capacity refills them. A \
+                growing table takes 1 + k ln(1 + rows / 100,000) times as long per record. Its C is the rate of an \
+                empty table. The table is emptied before each step, or kept. No step sees events that are rarer than \
+                the step is long. The last column shows how often the rate lasts.",
         tables: searches().into_iter().chain([quick(), gains()]).collect(),
     }
 }
@@ -79,20 +81,20 @@ const LONG_TURNS: Ways = Ways::Turns { fast_s: 600.0, slow_s: 300.0, speed: 0.6 
 
 const SERVERS: [Case; 15] = [
     Case::new("constant", Ways::Constant, 10.0, ASSUMED),
-    Case::new("seconds scatter by 5 %", Ways::Noise { deviation: 0.05, rho: 0.0 }, 10.0, ASSUMED),
-    Case::new("seconds scatter by 10 %, rho 0.9", AR9, 10.0, ASSUMED),
+    Case::new("seconds scatter by 5%", Ways::Noise { deviation: 0.05, rho: 0.0 }, 10.0, ASSUMED),
+    Case::new("seconds scatter by 10%, rho 0.9", AR9, 10.0, ASSUMED),
     Case::new("1-s stall about every 30 s", stalls(1.0, 30.0, false), 10.0, ASSUMED),
     Case::new("5-s stall about every 60 s", stalls(5.0, 60.0, false), 10.0, ASSUMED),
     Case::new("5-s stall every 60 s at random", stalls(5.0, 60.0, true), 10.0, ASSUMED),
     Case::new("5-s stall about every 60 s", stalls(5.0, 60.0, false), 2.0, ASSUMED),
     Case::new("5-s stall about every 300 s", stalls(5.0, 300.0, false), 10.0, ASSUMED),
     Case::new("5-s stall every 300 s at random", stalls(5.0, 300.0, true), 10.0, ASSUMED),
-    Case::new("each minute 10 s at half speed", cycle(10.0, 60.0, 0.5), 10.0, ASSUMED),
-    Case::new("each minute 20 s at half speed", cycle(20.0, 60.0, 0.5), 10.0, ASSUMED),
-    Case::new("each 5 min 30 s at 60 %, known", cycle(30.0, 300.0, 0.6), 10.0, CHECKPOINTS),
-    Case::new("each 5 min 60 s at 60 %, known", cycle(60.0, 300.0, 0.6), 30.0, CHECKPOINTS),
-    Case::new("each 5 min 60 s at 60 %, known", cycle(60.0, 300.0, 0.6), 10.0, CHECKPOINTS),
-    Case::new("each 5 min 60 s at 60 %, not known", cycle(60.0, 300.0, 0.6), 30.0, ASSUMED),
+    Case::new("10 s of each minute at half speed", cycle(10.0, 60.0, 0.5), 10.0, ASSUMED),
+    Case::new("20 s of each minute at half speed", cycle(20.0, 60.0, 0.5), 10.0, ASSUMED),
+    Case::new("30 s of each 5 min at 60%, cycle known", cycle(30.0, 300.0, 0.6), 10.0, CHECKPOINTS),
+    Case::new("60 s of each 5 min at 60%, cycle known", cycle(60.0, 300.0, 0.6), 30.0, CHECKPOINTS),
+    Case::new("60 s of each 5 min at 60%, cycle known", cycle(60.0, 300.0, 0.6), 10.0, CHECKPOINTS),
+    Case::new("60 s of each 5 min at 60%, cycle unknown", cycle(60.0, 300.0, 0.6), 30.0, ASSUMED),
 ];
 
 /// Those that are not the same for ever, or whose events are rarer than a step is long.
@@ -100,14 +102,14 @@ const HARD: [Case; 18] = [
     Case::new("20-s stall every 15 min at random", stalls(20.0, 900.0, true), 10.0, ASSUMED),
     Case::new("2-s stall every 200 s at random", stalls(2.0, 200.0, true), 10.0, ASSUMED),
     Case::new("2-s stall every 200 s at random", stalls(2.0, 200.0, true), 1.0, ASSUMED),
-    Case::new("each 30 min 60 s at 60 %, not known", cycle(60.0, 1_800.0, 0.6), 10.0, ASSUMED),
-    Case::new("turns: 60 s fast, 30 s at 60 %", TURNS, 10.0, ASSUMED),
-    Case::new("turns: 10 min fast, 5 min at 60 %", LONG_TURNS, 10.0, ASSUMED),
-    Case::new("10 % of steps at 60 %", Ways::SlowSteps { share: 0.1, speed: 0.6 }, 10.0, ASSUMED),
-    Case::new("30 % of steps at 60 %", Ways::SlowSteps { share: 0.3, speed: 0.6 }, 10.0, ASSUMED),
-    Case::new("50 % of steps at 60 %", Ways::SlowSteps { share: 0.5, speed: 0.6 }, 10.0, ASSUMED),
-    Case::new("in the course of a day 30 % slower", Ways::Day { depth: 0.3 }, 10.0, ASSUMED),
-    Case::new("each hour 20 min at 70 %", cycle(1_200.0, 3_600.0, 0.7), 10.0, ASSUMED),
+    Case::new("60 s of each 30 min at 60%, cycle unknown", cycle(60.0, 1_800.0, 0.6), 10.0, ASSUMED),
+    Case::new("turns: 60 s fast, 30 s at 60%", TURNS, 10.0, ASSUMED),
+    Case::new("turns: 10 min fast, 5 min at 60%", LONG_TURNS, 10.0, ASSUMED),
+    Case::new("10% of steps at 60%", Ways::SlowSteps { share: 0.1, speed: 0.6 }, 10.0, ASSUMED),
+    Case::new("30% of steps at 60%", Ways::SlowSteps { share: 0.3, speed: 0.6 }, 10.0, ASSUMED),
+    Case::new("50% of steps at 60%", Ways::SlowSteps { share: 0.5, speed: 0.6 }, 10.0, ASSUMED),
+    Case::new("in the course of 24 h, 30% slower", Ways::Day { depth: 0.3 }, 10.0, ASSUMED),
+    Case::new("20 min of each hour at 70%", cycle(1_200.0, 3_600.0, 0.7), 10.0, ASSUMED),
     Case::new("credits for 1 min at twice the rate", credits(1.0), 10.0, ASSUMED),
     Case::new("credits for 10 min", credits(10.0), 10.0, ASSUMED),
     Case::new("credits for 30 min", credits(30.0), 10.0, ASSUMED),
@@ -124,8 +126,9 @@ const FOR_AN_HOUR: [Case; 8] =
 fn searches() -> [Table; 3] {
     let caption = |what: &str, sets: u32| {
         format!(
-            "{what}, {sets} of each server; the mean and sd are of those that confirmed a rate. An hour: per cent of these whose \
-             server holds the rate for an hour more."
+            "{what}, {sets} per server. The mean and the standard deviation (sd) include only searches that \
+             confirmed a rate. Lasts 1 h: percentage of these searches with a rate that the server sustains for \
+             another hour."
         )
     };
     let usual = |case: Case| row(case, RULES, SEARCHES);
@@ -135,11 +138,11 @@ fn searches() -> [Table; 3] {
     [
         table(caption("Whole searches", SEARCHES), SERVERS.map(usual).to_vec()),
         table(
-            caption("The same of servers that change, or whose events are rare", HARD_SEARCHES),
+            caption("The same for servers that change or have rare events", HARD_SEARCHES),
             HARD.map(hard).to_vec(),
         ),
         table(
-            caption("Searches with a last confirming step of an hour", HARD_SEARCHES),
+            caption("Searches with a last confirming step of one hour", HARD_SEARCHES),
             FOR_AN_HOUR.map(long).to_vec(),
         ),
     ]
@@ -153,8 +156,8 @@ const SEARCH_HEAD: [&str; 9] = [
     "not confirmed, %",
     "above 1.005 C, %",
     "minutes",
-    "95 % within",
-    "an hour, %",
+    "95% within",
+    "lasts 1 h, %",
 ];
 
 /// What a search came to.
@@ -249,20 +252,20 @@ fn quick() -> Table {
     let noise = |deviation: f64, rho: f64| Ways::Noise { deviation, rho };
     let servers = [
         ("constant", Ways::Constant),
-        ("seconds scatter by 10 %", noise(0.1, 0.0)),
-        ("by 10 %, rho 0.3", noise(0.1, 0.3)),
-        ("by 10 %, rho 0.6", noise(0.1, 0.6)),
-        ("by 5 %, rho 0.9", noise(0.05, 0.9)),
-        ("by 10 %, rho 0.9", noise(0.1, 0.9)),
-        ("by 20 %, rho 0.9", noise(0.2, 0.9)),
+        ("seconds scatter by 10%", noise(0.1, 0.0)),
+        ("by 10%, rho 0.3", noise(0.1, 0.3)),
+        ("by 10%, rho 0.6", noise(0.1, 0.6)),
+        ("by 5%, rho 0.9", noise(0.05, 0.9)),
+        ("by 10%, rho 0.9", noise(0.1, 0.9)),
+        ("by 20%, rho 0.9", noise(0.2, 0.9)),
         ("5-s stall every 60 s at random", stalls(5.0, 60.0, true)),
     ];
     Table {
         caption: format!(
-            "Quick searches, {SEARCHES} of each server, with a buffer of 10 s; warned: per cent that say that each second \
-             resembles the one before."
+            "Quick searches, {SEARCHES} per server, with a buffer of 10 s. Warned: percentage of searches that \
+             report that each second resembles the previous one."
         ),
-        head: ["server", "found / C", "95 % below", "above 1.005 C, %", "warned, %"]
+        head: ["server", "found / C", "95% below", "above 1.005 C, %", "warned, %"]
             .map(str::to_owned)
             .to_vec(),
         rows: servers.map(row).to_vec(),
@@ -282,15 +285,16 @@ fn gains() -> Table {
             });
             format!("{covered:.0}")
         };
-        std::iter::once(format!("{:.1} %", noise * 100.0)).chain(GAINS.map(cell)).collect()
+        std::iter::once(format!("{:.1}%", noise * 100.0)).chain(GAINS.map(cell)).collect()
     };
     Table {
         caption: format!(
-            "Per cent of {STUDIES} studies of {BLOCKS} blocks whose interval holds the true gain of one constant server over another, \
-             by how much blocks scatter. Each search begins up to a fifth above the rate that it is told."
+            "Percentage of {STUDIES} studies of {BLOCKS} blocks with an interval that contains the true gain of one \
+             constant server over another. The rows give the scatter of blocks. Each search starts up to 20% above \
+             its given start rate."
         ),
         head: std::iter::once("noise of blocks".to_owned())
-            .chain(GAINS.map(|gain| format!("gain {:.0} %", gain * 100.0)))
+            .chain(GAINS.map(|gain| format!("gain {:.0}%", gain * 100.0)))
             .collect(),
         rows: NOISES.into_iter().map(row).collect(),
     }

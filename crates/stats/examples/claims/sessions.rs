@@ -26,32 +26,28 @@ enum Way {
 }
 
 const WAYS: [(&str, Way); 5] = [
-    ("one run a side", Way::Single),
-    ("one run a side, the spread given", Way::Given),
-    ("2 runs a side", Way::Runs(2)),
-    ("3 runs a side", Way::Runs(3)),
-    ("5 runs a side", Way::Runs(5)),
+    ("one run per side", Way::Single),
+    ("one run per side, spread given", Way::Given),
+    ("2 runs per side", Way::Runs(2)),
+    ("3 runs per side", Way::Runs(3)),
+    ("5 runs per side", Way::Runs(5)),
 ];
 const SPREADS: [f64; 3] = [0.0, 0.02, 0.05];
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "`prony compare` sets runs of different times against each other. Each time shifts a run as a whole, normally by the spread \
-                of the column; the seven trials of a run scatter by 2 % besides, and what matters is 3 %. Of one run a side nothing is \
-                called better, worse, equivalent or small unless the spread is given, here the true one: the two runs differ, are alike, \
-                or cannot be told apart, and no limit of a change is judged. Of several runs a side \
-                the spread is estimated from the runs, which pays with wide intervals where they are few. Times are independent here: \
-                where a server drifts, runs of both sides have to alternate.",
-        tables: vec![
-            claims("Per cent", 0.0),
-            claims("Of a true gain of 10 %, per cent", 0.1),
-            coverage(),
-            two_times(),
-        ],
+        about: "`prony compare` compares runs from different times. Each time shifts a whole run, normally by the \
+                spread of the column. The seven trials of a run also scatter by 2%. An effect is relevant from 3%. \
+                With one run per side, nothing is called better, worse, equivalent or small unless the spread is \
+                given (here the true one). Without it, the two runs differ, are alike or are indistinguishable, and \
+                no limit on a change is judged. With several runs per side, the spread is estimated from the runs, \
+                so few runs give wide intervals. Times are independent here. If a server drifts, runs of both sides \
+                must alternate.",
+        tables: vec![claims(0.0), claims(0.1), coverage(), two_times()],
     }
 }
 
-fn claims(of: &str, gain: f64) -> Table {
+fn claims(gain: f64) -> Table {
     let row = |(name, way): (&str, Way)| {
         let cell = |spread: f64| {
             let cell = format!("sessions, {name}, {spread}, {gain}");
@@ -59,13 +55,15 @@ fn claims(of: &str, gain: f64) -> Table {
             let share = all.iter().filter(|&&claimed| claimed).count() as f64 / all.len() as f64;
             format!("{:.1}", 100.0 * share)
         };
-        let said = if matches!(way, Way::Single) { " (said to differ)" } else { "" };
+        let said = if matches!(way, Way::Single) { " (called different)" } else { "" };
         std::iter::once(format!("{name}{said}")).chain(SPREADS.map(cell)).collect()
     };
-    let what =
-        if gain > 0.0 { "that call it better" } else { "that call one of two equal sides better or worse" };
+    let what = match gain > 0.0 {
+        true => "that call a true gain of 10% better",
+        false => "that call one of two equal sides better or worse",
+    };
     Table {
-        caption: format!("{of} of {SETS} comparisons {what}."),
+        caption: format!("Percentage of {SETS} comparisons {what}."),
         head: head(),
         rows: WAYS.into_iter().map(row).collect(),
     }
@@ -81,9 +79,9 @@ enum Measured {
 /// What is said of one run and another, which says nothing of other times.
 fn two_times() -> Table {
     const MEASURED: [(&str, Measured); 3] = [
-        ("7 trials, noise 0.5 %", Measured::Trials(0.005)),
-        ("7 trials, noise 2 %", Measured::Trials(0.02)),
-        ("one trial of 30 s, noise 5 %", Measured::Seconds),
+        ("7 trials, noise 0.5%", Measured::Trials(0.005)),
+        ("7 trials, noise 2%", Measured::Trials(0.02)),
+        ("one trial of 30 s, noise 5%", Measured::Seconds),
     ];
     let row = |((name, measured), gain): ((&str, Measured), f64)| {
         let cell = |spread: f64| {
@@ -94,12 +92,13 @@ fn two_times() -> Table {
             };
             format!("{:.0} / {:.0}", share(Comparison::Differs), share(Comparison::Alike))
         };
-        std::iter::once(format!("{name}, gain {:.0} %", gain * 100.0)).chain(SPREADS.map(cell)).collect()
+        std::iter::once(format!("{name}, gain {:.0}%", gain * 100.0)).chain(SPREADS.map(cell)).collect()
     };
     Table {
         caption: format!(
-            "One run a side, nothing known of times: per cent of {SETS} comparisons that say that the two runs differ / are alike. Where \
-             times differ, a gain of 4 % may look alike and equal machines different, so no more is said."
+            "One run per side, with nothing known about times: percentage of {SETS} comparisons that call the two \
+             runs different / alike. If times differ, a gain of 4% may look alike, and equal machines may look \
+             different. prony therefore claims no more."
         ),
         head: head(),
         rows: MEASURED.into_iter().flat_map(|one| [0.0, 0.04].map(|gain| (one, gain))).map(row).collect(),
@@ -135,13 +134,14 @@ fn coverage() -> Table {
             let holds = all.iter().filter(|(low, high)| (*low..=*high).contains(&1.0)).count();
             let mut widths: Vec<f64> = all.iter().map(|(low, high)| 100.0 * (high - low) / 2.0).collect();
             widths.sort_by(f64::total_cmp);
-            format!("{:.0} / ±{:.0} %", 100.0 * holds as f64 / all.len() as f64, widths[widths.len() / 2])
+            format!("{:.0} / ±{:.0}%", 100.0 * holds as f64 / all.len() as f64, widths[widths.len() / 2])
         };
         std::iter::once(name.to_owned()).chain(SPREADS.map(cell)).collect()
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} comparisons of equal sides whose interval holds no difference / half of its median width."
+            "Percentage of {SETS} comparisons of equal sides with an interval that contains zero difference / half \
+             its median width."
         ),
         head: head(),
         rows: WAYS.into_iter().map(row).collect(),
@@ -149,7 +149,7 @@ fn coverage() -> Table {
 }
 
 fn head() -> Vec<String> {
-    let spreads = SPREADS.map(|spread| format!("spread {:.0} %", spread * 100.0));
+    let spreads = SPREADS.map(|spread| format!("spread {:.0}%", spread * 100.0));
     std::iter::once("compared".to_owned()).chain(spreads).collect()
 }
 

@@ -26,18 +26,19 @@ const DESIGNS: [Design; 7] = [
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A knee and a jump claim that the curve bends or jumps there, and that neither noise nor a smooth curve looks like \
-                that. Trials scatter by 5 % unless a table says otherwise and blocks by 3 % as a whole; \"lasting\" is a deviation \
-                that a level has in each block. Levels are N from 1 on in doublings; seven levels are those of the classifier study. \
-                tanh is a soft knee: it bends most at one place, N = 20. Where noise or lasting deviations are large, it is given a \
-                knee in up to a fifth of cases. Of the other smooth curves no cell is above 5.2 %.",
+        about: "A knee or a jump claims that the curve bends or jumps there, and that neither noise nor a smooth \
+                curve looks the same. Trials scatter by 5% unless a table says otherwise, and whole blocks scatter \
+                by 3%. A \"lasting\" deviation of a level is the same in each block. Levels are N = 1, 2, 4 and so \
+                on. Seven levels are those of the classifier study. The curve tanh is a soft knee: it bends most at \
+                one point, N = 20. If noise or lasting deviations are large, tanh is given a knee in up to a fifth \
+                of cases. For the other smooth curves, no cell is above 5.2%.",
         tables: vec![straight(), smooth(), grids(), knees(), jumps(), published()],
     }
 }
 
 fn name(design: &Design) -> String {
     let lasting = if design.lasting > 0.0 {
-        format!(", lasting {:.0} %", design.lasting * 100.0)
+        format!(", lasting {:.0}%", design.lasting * 100.0)
     } else {
         String::new()
     };
@@ -66,7 +67,7 @@ fn straight() -> Table {
         std::iter::once(name(&design)).chain(EXPONENTS.map(cell)).collect()
     };
     Table {
-        caption: format!("False knees / false jumps of straight lines, per cent of {SETS} curves."),
+        caption: format!("False knees / false jumps of straight lines, as a percentage of {SETS} curves."),
         head: ["straight lines", "flat", "N^0.3", "N"].map(str::to_owned).to_vec(),
         rows: DESIGNS.into_iter().map(row).collect(),
     }
@@ -78,22 +79,24 @@ type Curve = (&'static str, fn(f64) -> f64);
 const SMOOTH: [Curve; 6] = [
     ("N / (1 + N/16)", |n| n / (1.0 + n / 16.0)),
     ("log2(1 + N)", |n| (1.0 + n).log2()),
-    ("Amdahl, 5 %", |n| n / (1.0 + 0.05 * (n - 1.0))),
-    ("USL, 5 %, 0.05 %", |n| n / (1.0 + 0.05 * (n - 1.0) + 0.0005 * n * (n - 1.0))),
+    ("Amdahl, 5%", |n| n / (1.0 + 0.05 * (n - 1.0))),
+    ("USL, 5%, 0.05%", |n| n / (1.0 + 0.05 * (n - 1.0) + 0.0005 * n * (n - 1.0))),
     ("1 − exp(−N/12)", |n| 1.0 - (-n / 12.0).exp()),
     ("tanh(N/20)", |n| (n / 20.0).tanh()),
 ];
 
 fn smooth() -> Table {
     let designs = [Design { blocks: 1, ..PLAIN }, PLAIN, LASTING, Design { noise: 0.01, ..PLAIN }];
-    let names = designs.iter().map(|design| format!("{}, noise {:.0} %", name(design), design.noise * 100.0));
+    let names = designs.iter().map(|design| format!("{}, noise {:.0}%", name(design), design.noise * 100.0));
     let row = |(title, curve): Curve| {
         let cell =
             |design: &Design| claims(&format!("{title}, {}, {}", name(design), design.noise), design, curve);
         std::iter::once(title.to_owned()).chain(designs.iter().map(cell)).collect()
     };
     Table {
-        caption: format!("Knees / jumps claimed of curves that bend gradually, per cent of {SETS} curves."),
+        caption: format!(
+            "Knees / jumps claimed for gradually bending curves, as a percentage of {SETS} curves."
+        ),
         head: std::iter::once("smooth curves".to_owned()).chain(names).collect(),
         rows: SMOOTH.into_iter().map(row).collect(),
     }
@@ -129,8 +132,10 @@ fn grids() -> Table {
     };
     Table {
         caption: format!(
-            "Knees claimed of curves that bend gradually on other levels: 7 blocks with 5 % noise and lasting 5 % / 3 blocks with 10 % \
-             noise / 7 blocks with 2 % noise; per cent of {GRID_SETS} curves. 12 levels are 1 to 96, and 4 to 32 are 8 levels."
+            "Knees claimed for gradually bending curves at other levels, as a percentage of {GRID_SETS} curves. The \
+             first figure is for 7 blocks with 5% noise and 5% lasting deviation. The second is for 3 blocks with \
+             10% noise, the third for 7 blocks with 2% noise. The 12 levels are 1 to 96, and the grid 4 to 32 has 8 \
+             levels."
         ),
         head: std::iter::once("smooth curves")
             .chain(grids.map(|(grid, _)| grid))
@@ -161,7 +166,9 @@ fn knees() -> Table {
     };
     Table {
         caption: format!(
-            "Knees found / of those, intervals that hold the true one / median of upper over lower end, per cent of {SETS} curves."
+            "The first figure is the percentage of {SETS} curves with a knee that is found. The second is the \
+             percentage of their intervals that contain the true knee. The third is the median ratio of the upper to \
+             the lower bound."
         ),
         head: ["slopes below and above", "1, 0", "0.9, 0.4", "−0.9, 0"].map(str::to_owned).to_vec(),
         rows: DESIGNS.into_iter().map(row).collect(),
@@ -183,9 +190,9 @@ fn jumps() -> Table {
         std::iter::once(name(&design)).chain(CHANGES.map(cell)).collect()
     };
     Table {
-        caption: format!("Jumps found at the right place, per cent of {SETS} curves."),
+        caption: format!("Jumps found at the correct level, as a percentage of {SETS} curves."),
         head: std::iter::once("falls by".to_owned())
-            .chain(CHANGES.map(|c| format!("{:.0} %", c * 100.0)))
+            .chain(CHANGES.map(|c| format!("{:.0}%", c * 100.0)))
             .collect(),
         rows: DESIGNS.into_iter().map(row).collect(),
     }
@@ -200,12 +207,12 @@ fn published() -> Table {
         let cell = |what: &str, levels: &'static [f64], curve: &(dyn Fn(f64) -> f64 + Sync)| {
             claims(&format!("classifier, {what}, {noise}"), &design(levels), curve)
         };
-        vec![format!("{:.0} %", noise * 100.0), cell("IOPS", &SEVEN, &iops), cell("RAM", &MEMORY, &memory)]
+        vec![format!("{:.0}%", noise * 100.0), cell("IOPS", &SEVEN, &iops), cell("RAM", &MEMORY, &memory)]
     };
     Table {
         caption: format!(
-            "Knees / jumps, per cent of {SETS} curves of the shapes of the classifier study in 7 blocks: a query's time rises below \
-             3,000 IOPS, and falls from 300 to 120 s between 24 and 32 GB."
+            "Knees / jumps, as a percentage of {SETS} curves with the shapes of the classifier study, in 7 blocks. \
+             The time of a query rises below 3,000 IOPS. It falls from 300 to 120 s between 24 and 32 GB."
         ),
         head: ["noise", "IOPS", "RAM"].map(str::to_owned).to_vec(),
         rows: [0.02, 0.05, 0.1].map(row).to_vec(),

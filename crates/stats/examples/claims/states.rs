@@ -13,32 +13,34 @@ const SEED: u64 = 1;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A note says that a rate alternates between two states, with the level and the share of each. It claims so of the \
-                seconds of a trial of 30 s or more, and of seven or more trials of one configuration. Two groups of values have to be \
-                five times as far apart as they scatter, each with a quarter of the values, farther than in 99 of 100 even samples, and \
-                the seconds have to change between them four times and not more often than each third second (trials: twice). Noise \
-                is 3 % unless the row says otherwise. States that last as long as the trial are not seen, nor are those whose distance \
-                is less than five times the noise.",
+        about: "A note reports that a rate alternates between two states, with the level and the share of each. \
+                prony looks for states in the seconds of a trial of at least 30 s, and in seven or more trials of \
+                one configuration. The values must form two groups. The distance between the groups must be five \
+                times their scatter, and larger than in 99 of 100 uniform samples. Each group must have a quarter of \
+                the values. Seconds must change between the groups at least four times, but not more often than \
+                every third second. Trials must change twice. Noise is 3% unless the row says otherwise. \"20 s and \
+                10 s at 60%\" means full speed for 20 s and 60% of it for 10 s, on average. prony misses states that \
+                last as long as the trial, and states that are less than five times the noise apart.",
         tables: vec![
             of_seconds(
                 "seconds of one state",
                 &ONE_STATE,
-                "Per cent of {} trials of one state that are said to have two.",
+                "Percentage of {} trials of one state that are reported to have two.",
             ),
             of_seconds(
                 "seconds of two states",
                 &TWO_STATES,
-                "Per cent of {} trials of two states that are said to have two.",
+                "Percentage of {} trials of two states that are reported to have two.",
             ),
             of_trials(
                 "trials of one state",
                 &TRIALS_OF_ONE,
-                "Per cent of {} configurations of one state that are said to have two.",
+                "Percentage of {} configurations of one state that are reported to have two.",
             ),
             of_trials(
                 "trials of two states",
                 &TRIALS_OF_TWO,
-                "Per cent of {} configurations of two states that are said to have two.",
+                "Percentage of {} configurations of two states that are reported to have two.",
             ),
         ],
     }
@@ -55,27 +57,27 @@ const ONE_STATE: [Named<'_>; 13] = [
     ("rho 0.97", |random, count| autoregressive(random, count, 0.97, 0.03)),
     ("log-normal, sigma 0.5", |random, count| lognormal(random, count, 0.5)),
     ("log-normal, sigma 1", |random, count| lognormal(random, count, 1.0)),
-    ("drift by 20 %", |random, count| drift(random, count, 0.2)),
-    ("drift by 50 %", |random, count| drift(random, count, 0.5)),
-    ("one step by 40 %", step),
-    ("checkpoints: each 300 s 60 s at 60 %", |random, count| checkpoints(random, count, (60.0, 300.0), 0.6)),
-    ("checkpoints: each 300 s 30 s at 60 %", |random, count| checkpoints(random, count, (30.0, 300.0), 0.6)),
-    ("checkpoints: each 60 s 10 s at 50 %", |random, count| checkpoints(random, count, (10.0, 60.0), 0.5)),
+    ("drift by 20%", |random, count| drift(random, count, 0.2)),
+    ("drift by 50%", |random, count| drift(random, count, 0.5)),
+    ("one step by 40%", step),
+    ("checkpoints: 60 s of each 300 s at 60%", |random, count| {
+        checkpoints(random, count, (60.0, 300.0), 0.6)
+    }),
+    ("checkpoints: 30 s of each 300 s at 60%", |random, count| {
+        checkpoints(random, count, (30.0, 300.0), 0.6)
+    }),
+    ("checkpoints: 10 s of each 60 s at 50%", |random, count| checkpoints(random, count, (10.0, 60.0), 0.5)),
 ];
 
 const TWO_STATES: [Named<'_>; 8] = [
-    ("5 s and 5 s at 60 %", |random, count| alternating(random, count, (5.0, 5.0), (0.6, 0.03))),
-    ("10 s and 10 s at 60 %", |random, count| alternating(random, count, (10.0, 10.0), (0.6, 0.03))),
-    ("10 s and 10 s at 80 %", |random, count| alternating(random, count, (10.0, 10.0), (0.8, 0.03))),
-    ("10 s and 10 s at 60 %, noise 5 %", |random, count| {
-        alternating(random, count, (10.0, 10.0), (0.6, 0.05))
-    }),
-    ("10 s and 10 s at 80 %, noise 5 %", |random, count| {
-        alternating(random, count, (10.0, 10.0), (0.8, 0.05))
-    }),
-    ("20 s and 10 s at 60 %", |random, count| alternating(random, count, (20.0, 10.0), (0.6, 0.03))),
-    ("60 s and 30 s at 60 %", |random, count| alternating(random, count, (60.0, 30.0), (0.6, 0.03))),
-    ("10 min and 5 min at 60 %", |random, count| alternating(random, count, (600.0, 300.0), (0.6, 0.03))),
+    ("5 s and 5 s at 60%", |random, count| alternating(random, count, (5.0, 5.0), (0.6, 0.03))),
+    ("10 s and 10 s at 60%", |random, count| alternating(random, count, (10.0, 10.0), (0.6, 0.03))),
+    ("10 s and 10 s at 80%", |random, count| alternating(random, count, (10.0, 10.0), (0.8, 0.03))),
+    ("10 s and 10 s at 60%, noise 5%", |random, count| alternating(random, count, (10.0, 10.0), (0.6, 0.05))),
+    ("10 s and 10 s at 80%, noise 5%", |random, count| alternating(random, count, (10.0, 10.0), (0.8, 0.05))),
+    ("20 s and 10 s at 60%", |random, count| alternating(random, count, (20.0, 10.0), (0.6, 0.03))),
+    ("60 s and 30 s at 60%", |random, count| alternating(random, count, (60.0, 30.0), (0.6, 0.03))),
+    ("10 min and 5 min at 60%", |random, count| alternating(random, count, (600.0, 300.0), (0.6, 0.03))),
 ];
 
 const TRIALS_OF_ONE: [Named<'_>; 7] = [
@@ -84,15 +86,15 @@ const TRIALS_OF_ONE: [Named<'_>; 7] = [
     ("rho 0.6", |random, count| autoregressive(random, count, 0.6, 0.03)),
     ("rho 0.9", |random, count| autoregressive(random, count, 0.9, 0.03)),
     ("log-normal, sigma 0.5", |random, count| lognormal(random, count, 0.5)),
-    ("drift by 20 %", |random, count| drift(random, count, 0.2)),
-    ("one step by 40 %", step),
+    ("drift by 20%", |random, count| drift(random, count, 0.2)),
+    ("one step by 40%", step),
 ];
 
 const TRIALS_OF_TWO: [Named<'_>; 4] = [
-    ("half at 60 %, noise 2 %", |random, count| by_chance(random, count, (0.5, 0.6), 0.02)),
-    ("half at 60 %, noise 5 %", |random, count| by_chance(random, count, (0.5, 0.6), 0.05)),
-    ("half at 80 %, noise 2 %", |random, count| by_chance(random, count, (0.5, 0.8), 0.02)),
-    ("30 % at 60 %, noise 2 %", |random, count| by_chance(random, count, (0.3, 0.6), 0.02)),
+    ("half at 60%, noise 2%", |random, count| by_chance(random, count, (0.5, 0.6), 0.02)),
+    ("half at 60%, noise 5%", |random, count| by_chance(random, count, (0.5, 0.6), 0.05)),
+    ("half at 80%, noise 2%", |random, count| by_chance(random, count, (0.5, 0.8), 0.02)),
+    ("30% at 60%, noise 2%", |random, count| by_chance(random, count, (0.3, 0.6), 0.02)),
 ];
 
 fn lognormal(random: &mut Random, count: usize, sigma: f64) -> Vec<f64> {

@@ -16,9 +16,10 @@ const TREND_MAX: f64 = 0.05;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A drift of more than 5 % over the run is told where chance makes it in fewer than one of 100 runs. Seconds \
-                scatter normally by 3 % and hang together by 0.3. Independent events, each of which may carry much, scatter, \
-                move and drift by chance; what is no more than that raises no doubt.",
+        about: "prony reports a drift of more than 5% over the trial if chance causes it in fewer than one of 100 \
+                trials. Seconds scatter normally by 3% and correlate by 0.3. Independent events, each of them \
+                possibly large, scatter, move and drift by chance. prony does not warn about variation that chance \
+                explains.",
         tables: vec![drift(), chance()],
     }
 }
@@ -43,9 +44,9 @@ fn drift() -> Table {
         std::iter::once(seconds.to_string()).chain(DRIFTS.map(cell)).collect()
     };
     Table {
-        caption: format!("Per cent of {SETS} runs of which a drift is told, by the drift that they have."),
+        caption: format!("Percentage of {SETS} trials with a reported drift, by their true drift."),
         head: std::iter::once("seconds".to_owned())
-            .chain(DRIFTS.map(|share| format!("{:.0} %", share * 100.0)))
+            .chain(DRIFTS.map(|share| format!("{:.0}%", share * 100.0)))
             .collect(),
         rows: SECONDS.into_iter().map(row).collect(),
     }
@@ -58,7 +59,7 @@ fn chance() -> Table {
     };
     let row = |per_s: f64| {
         let beyond = |what: &str, is_beyond: fn(&[f64], Chance) -> bool| {
-            let beyond = percent(&format!("{what} of {per_s} events a second"), SETS, |random| {
+            let beyond = percent(&format!("{what} of {per_s} events/s"), SETS, |random| {
                 let counts = counts(random, per_s);
                 Chance::of(per_s, RUN_S as f64).is_some_and(|chance| is_beyond(&counts, chance))
             });
@@ -77,9 +78,9 @@ fn chance() -> Table {
     };
     Table {
         caption: format!(
-            "Per cent of {SETS} runs of {RUN_S} s of independent events that are called noisy, or not steady."
+            "Percentage of {SETS} trials of {RUN_S} s with independent events that are called noisy or not steady."
         ),
-        head: ["events a second", "noisy", "not steady"].map(str::to_owned).to_vec(),
+        head: ["events/s", "noisy", "not steady"].map(str::to_owned).to_vec(),
         rows: EVENTS_PER_S.into_iter().map(row).collect(),
     }
 }

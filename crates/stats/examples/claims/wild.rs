@@ -17,10 +17,11 @@ const NOISE: f64 = 0.05;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "Levels of an axis are corrected for their number (Holm). Axes, and the metrics of a starred table, are not: each is a family of \
-                its own, and a report says how often any of them is false. No block is left out by itself, however wild; a report names one \
-                that stands out (Grubbs, at 1 % of a study) with the gain of the others. Seven blocks, four levels an axis, trials that scatter \
-                log-normally by 5 %, unless a table says otherwise.",
+        about: "prony corrects the levels of an axis for their number (Holm). It does not correct axes, or the \
+                metrics of a starred table: each is a family of its own. The report states how often any of them is \
+                false. prony never drops a block, however extreme. The report names an outlying block, with the gain \
+                of the others (Grubbs, at 1% per study). Unless a table says otherwise, a study has seven blocks and \
+                four levels per axis, and trials scatter log-normally by 5%.",
         tables: vec![families(), stars_power(), outliers(), planned()],
     }
 }
@@ -92,12 +93,13 @@ fn families() -> Table {
         "families",
         "metrics independent",
         "metrics that share 0.9 of their noise",
-        "a report says up to",
-        "Holm over all metrics of an axis, not done",
+        "the report states up to",
+        "Holm over all metrics of an axis (not used)",
     ];
     Table {
         caption: format!(
-            "Per cent of {STUDIES} studies in which any level of any family is called better or worse, and none is."
+            "Percentage of {STUDIES} studies that call any level of any family better or worse, although all are \
+             equal."
         ),
         head: head.map(str::to_owned).into(),
         rows: DESIGNS.into_iter().map(row).collect(),
@@ -117,10 +119,10 @@ fn stars_power() -> Table {
         };
         vec![metrics.to_string(), format!("{:.0}", found(false)), format!("{:.0}", found(true))]
     };
-    let head = ["metrics", "each metric a family", "Holm over all metrics, not done"];
+    let head = ["metrics", "one family per metric", "Holm over all metrics (not used)"];
     Table {
         caption: format!(
-            "Per cent of {STUDIES} studies that find the one level of four that is 10 % better."
+            "Percentage of {STUDIES} studies that find the one level of four that is 10% better."
         ),
         head: head.map(str::to_owned).into(),
         rows: [1, 3, 7].into_iter().map(row).collect(),
@@ -154,12 +156,12 @@ fn deviation(random: &mut Random, noise: Noise) -> f64 {
 
 fn outliers() -> Table {
     const NOISES: [(&str, Noise); 6] = [
-        ("normal, 2 %", Noise::Normal(0.02)),
-        ("normal, 5 %", Noise::Normal(0.05)),
-        ("Student's t of 3, 5 %", Noise::Heavy(0.05)),
-        ("1 of 20 trials at 0.6, 2 %", Noise::Wild(0.02)),
-        ("1 of 20 trials at 0.6, 5 %", Noise::Wild(0.05)),
-        ("1 of 20 trials at 0.6, 10 %", Noise::Wild(0.1)),
+        ("normal, 2%", Noise::Normal(0.02)),
+        ("normal, 5%", Noise::Normal(0.05)),
+        ("Student's t of 3, 5%", Noise::Heavy(0.05)),
+        ("1 of 20 trials at 0.6, 2%", Noise::Wild(0.02)),
+        ("1 of 20 trials at 0.6, 5%", Noise::Wild(0.05)),
+        ("1 of 20 trials at 0.6, 10%", Noise::Wild(0.1)),
     ];
     let row = |(name, noise): (&str, Noise)| {
         let all = each(&format!("outliers, {name}"), SETS, |random| {
@@ -185,12 +187,13 @@ fn outliers() -> Table {
     let head = [
         "noise of a trial",
         "a block is named",
-        "the gain of 10 % is shown",
-        "of those named, the others are within 5 % of it",
+        "the gain of 10% is shown",
+        "if named, the others are within 5% of it",
     ];
     Table {
         caption: format!(
-            "Per cent of {SETS} comparisons of one level that is 10 % better. Of normal noise a name is a false alarm."
+            "Percentage of {SETS} comparisons of one level that is 10% better. With normal noise, each named block \
+             is a false alarm."
         ),
         head: head.map(str::to_owned).into(),
         rows: NOISES.into_iter().map(row).collect(),
@@ -234,11 +237,12 @@ fn planned() -> Table {
     };
     Table {
         caption: format!(
-            "Blocks that are said to settle each of so many levels that are all the same: per cent of {} studies of so many blocks that call a \
-             level equivalent / that call all of them so. \"About N blocks would settle each of them\" says 80 % of each.",
+            "The first figure is the number of blocks that should settle each of several equal levels. The others \
+             are percentages of {} studies of that many blocks: those that call a level equivalent / those that call \
+             all levels equivalent. The report promises 80% per level.",
             STUDIES / 2
         ),
-        head: ["levels", "noise 2 %", "noise 3 %"].map(str::to_owned).into(),
+        head: ["levels", "noise 2%", "noise 3%"].map(str::to_owned).into(),
         rows: [1, 2, 4].into_iter().map(row).collect(),
     }
 }

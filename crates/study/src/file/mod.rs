@@ -57,7 +57,7 @@ impl fmt::Display for Mistake {
 
 /// How the command line gives a place.
 fn given_as_place(name: &str) -> String {
-    format!("--place {name}")
+    format!("--location {name}")
 }
 
 impl StudyFile<'_> {
@@ -150,8 +150,7 @@ impl StudyFile<'_> {
         for (position, (key, _)) in self.set.iter().enumerate() {
             let problem = if key.split('.').next() == Some("quick_look") {
                 Some(
-                    "would change nothing, since a quick look is laid below it: set the key itself"
-                        .to_owned(),
+                    "no effect: the values of a quick run have lower priority. Set the key itself".to_owned(),
                 )
             } else if study.axis.iter().any(|axis| axis.key == *key) {
                 None
@@ -251,7 +250,7 @@ fn lay_given(tree: &mut Node, set: &[(String, Value)]) -> Vec<Mistake> {
                 line: None,
                 place: format!("--set {key}"),
                 problem: format!(
-                    "would change nothing in {}, which set it themselves: change them in the file",
+                    "no effect in {}, which set it themselves. Change them in the file",
                     own.join(", ")
                 ),
             });
@@ -302,7 +301,7 @@ fn forget_of_another(tree: &mut Node, upper: &Node) {
 /// Mistakes that are told; more are the same one again and again, or no study at all.
 const MISTAKES_MAX: usize = 100;
 fn more_than(told: usize) -> Mistake {
-    let problem = format!("there are more than these {told} mistakes: mend them first");
+    let problem = format!("more than {told} mistakes. Fix these first");
     Mistake { line: None, place: String::new(), problem }
 }
 

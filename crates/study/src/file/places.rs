@@ -19,7 +19,7 @@ impl StudyFile<'_> {
             _ => Vec::new(),
         };
         if asked.len() > PLACES_MAX {
-            let problem = format!("{} places are more than {PLACES_MAX}: ask for fewer", asked.len());
+            let problem = format!("{} locations exceed the limit of {PLACES_MAX}. Use fewer", asked.len());
             return vec![Mistake { line: None, place: "places".to_owned(), problem }];
         }
         let mut mistakes = self.unknown_places(&asked);
@@ -38,13 +38,13 @@ impl StudyFile<'_> {
                 }
                 let what = text("what").unwrap_or("it");
                 let or_lab = place.get("lab").map_or_else(String::new, |_| {
-                    format!(", or have it made of loop devices with {}", given_as_place("lab"))
+                    format!(", or let prony create it from loop devices with {}", given_as_place("lab"))
                 });
                 mistakes.push(Mistake {
                     line: place.line,
                     place: format!("places.{name}"),
                     problem: format!(
-                        "is not given: name {what} with {}=PATH_OR_URL{or_lab}",
+                        "missing. Give {what} with {}=PATH_OR_URL{or_lab}",
                         given_as_place(name)
                     ),
                 });
@@ -85,25 +85,21 @@ impl StudyFile<'_> {
         (!has_one).then(|| Mistake {
             line: None,
             place: given_as_place("lab"),
-            problem:
-                "no place of this study says what it is in a laboratory: name a directory for each, or give \
-                      [places.NAME.lab]"
-                    .to_owned(),
+            problem: "no location of this study describes a lab volume. Give a directory for each, or add \
+                 [places.NAME.lab]"
+                .to_owned(),
         })
     }
 
     fn unknown_places(&self, asked: &[(String, Node)]) -> Vec<Mistake> {
         let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
-        let remedy = if names.is_empty() {
-            "it asks for none".to_owned()
-        } else {
-            format!("it asks for {}", names.join(", "))
-        };
+        let remedy =
+            if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
         let unknown = self.places.keys().filter(|name| !names.contains(&name.as_str()));
         let mistake = |name: &String| Mistake {
             line: None,
             place: given_as_place(name),
-            problem: format!("is no place of this study; {remedy}"),
+            problem: format!("not a location of this study ({remedy})"),
         };
         unknown.map(mistake).collect()
     }
@@ -121,7 +117,7 @@ fn unnamed_places(tree: &Node, asked: &[(String, Node)]) -> Vec<Mistake> {
                 mistakes.push(Mistake {
                     line: tree.get(key).and_then(|node| node.line),
                     place: text.clone(),
-                    problem: format!("stands for no place: give [places.{name}] with what it is"),
+                    problem: format!("unknown location. Define it as [places.{name}]"),
                 });
             }
         });

@@ -8,7 +8,7 @@ const FLUSH_ROWS: &str = r#"
 title = "Rows buffered before a flush"
 blocks = 8
 order = "abba"
-thresholds = ["p99_ms < 20", "gain > 5 % at flush_rows = 1000"]
+thresholds = ["p99_ms < 20", "gain > 5% at flush_rows = 1000"]
 
 [workload.historian]
 rate = 5100
@@ -116,19 +116,20 @@ levels = [1]
 blockz = 1
 "#,
         &[
-            "line 1: titel: there is no such key; did you mean `title`?",
-            "line 2: blocks: is \"many\", and must be a whole number from 0 on",
-            "line 3: order: cannot be \"random\": give \"blocks\", \"abba\", \"given\" or \"repeats\"",
-            "line 4: thresholds[1]: `p99_ms < fast` is no threshold: write a metric, one of < <= > >=, and a number, as in \
-             \"p99_ms < 20\" or \"gain > 5 %\"",
-            "line 7: workload.disk.blok_size: there is no such key; did you mean `block_size`?",
-            "line 8: workload.disk.block_size: `8 apples` is no size: give a number with B, KiB, MiB, GiB, TiB (powers of 1024; K, M, G, T mean the same) or KB, MB, GB, TB (powers of 1000)",
-            "line 9: workload.disk.read_share: 110: give a share from 0 to 100 per cent",
-            "line 13: target.path: there is no such key; did you mean `paths`?",
-            "line 16: workload.disk.outstanding: an axis has no levels; give at least one",
-            "line 20: workload.disk.thread: there is no such key; did you mean `threads`?",
-            "line 23: axis[3].key: is missing",
-            "line 27: blockz: there is no such key; did you mean `blocks`?",
+            "line 1: titel: unknown key. Did you mean `title`?",
+            "line 2: blocks: invalid value \"many\": must be a whole number, 0 or more",
+            "line 3: order: invalid value \"random\": must be \"blocks\", \"abba\", \"given\" or \"repeats\"",
+            "line 4: thresholds[1]: `p99_ms < fast` is not a threshold: use METRIC, one of < <= > >=, and a number: \
+             \"p99_ms < 20\" or \"gain > 5%\"",
+            "line 7: workload.disk.blok_size: unknown key. Did you mean `block_size`?",
+            "line 8: workload.disk.block_size: `8 apples` is not a size: use a number with KiB, MiB, GiB, TiB (powers of 1024, also \
+            K, M, G, T) or KB, MB, GB, TB",
+            "line 9: workload.disk.read_share: invalid value 110: must be 0 to 100 per cent",
+            "line 13: target.path: unknown key. Did you mean `paths`?",
+            "line 16: workload.disk.outstanding: the axis has no levels. Give at least one",
+            "line 20: workload.disk.thread: unknown key. Did you mean `threads`?",
+            "line 23: axis[3].key: missing",
+            "line 27: blockz: unknown key. Did you mean `blocks`?",
         ],
     );
 }
@@ -144,12 +145,12 @@ fn places_that_are_missing_or_unknown_are_told() {
     told(
         FLUSH_ROWS,
         &[
-            "line 14: places.data: is not given: name a directory on the disk that is to hold the database with --place data=PATH_OR_URL",
+            "line 14: places.data: missing. Give a directory on the disk that is to hold the database with --location data=PATH_OR_URL",
         ],
     );
     let given = BTreeMap::from([("data".to_owned(), "/x".to_owned()), ("log".to_owned(), "/y".to_owned())]);
     let mistakes = StudyFile { places: given, ..file(FLUSH_ROWS) }.study().unwrap_err();
-    assert_eq!(mistakes[0].to_string(), "--place log: is no place of this study; it asks for data");
+    assert_eq!(mistakes[0].to_string(), "--location log: not a location of this study (it has data)");
 }
 
 #[test]
@@ -337,7 +338,7 @@ fn what_a_configuration_sets_itself_is_not_set_in_silence() {
     let mistakes = set("workload.disk.threads").unwrap_err();
     assert_eq!(
         mistakes[0].to_string(),
-        "--set workload.disk.threads: would change nothing in a, which set it themselves: change them in the file"
+        "--set workload.disk.threads: no effect in a, which set it themselves. Change them in the file"
     );
     let narrowed = set("workload.disk.outstanding").unwrap();
     assert_eq!(
@@ -355,11 +356,11 @@ fn what_a_configuration_sets_itself_is_not_set_in_silence() {
 fn a_sign_that_stands_for_no_place_is_no_file_name() {
     told(
         "blocks = 1\n[target]\npaths = [\"$dta/x\"]\n[places.data]\nwhat = \"a directory\"\n",
-        &["line 2: $dta/x: stands for no place: give [places.dta] with what it is"],
+        &["line 2: $dta/x: unknown location. Define it as [places.dta]"],
     );
     told(
         "target.url = \"sqlite:$x\"\nworkload.historian.rate = 1\n",
-        &["line 1: sqlite:$x: stands for no place: give [places.x] with what it is"],
+        &["line 1: sqlite:$x: unknown location. Define it as [places.x]"],
     );
 }
 
@@ -377,13 +378,13 @@ fn mistakes_are_told_up_to_a_number() {
     let text: String = (0..300_000).map(|number| format!("key{number} = 1\n")).collect();
     let mistakes = file(&text).study().unwrap_err();
     assert_eq!(mistakes.len(), 101);
-    assert!(mistakes[100].problem.contains("more than these 100 mistakes: mend them first"));
+    assert!(mistakes[100].problem.contains("more than 100 mistakes. Fix these first"));
     let garbage = file(&"= \n".repeat(300_000)).study().unwrap_err();
     assert_eq!(garbage.len(), 101);
     let places: String = (0..2_000).map(|number| format!("p{number}.what = \"x\"\n")).collect();
     told(
         &format!("[target]\npaths = [\"/d\"]\n[places]\n{places}"),
-        &["places: 2000 places are more than 1000: ask for fewer"],
+        &["places: 2000 locations exceed the limit of 1000. Use fewer"],
     );
 }
 
@@ -415,11 +416,9 @@ fn a_mistake_of_the_command_line_stands_under_what_was_set() {
         mistakes[0].to_string()
     };
     assert!(
-        told("workload.disk.read_share", 110.into()).starts_with("--set workload.disk.read_share: 110: give")
+        told("workload.disk.read_share", 110.into())
+            .starts_with("--set workload.disk.read_share: invalid value 110: must be")
     );
-    assert!(
-        told("workload.disk.blocks", 1.into())
-            .starts_with("--set workload.disk.blocks: there is no such key")
-    );
-    assert!(told("blocks", 0.into()).starts_with("--set blocks: cannot be 0"));
+    assert!(told("workload.disk.blocks", 1.into()).starts_with("--set workload.disk.blocks: unknown key"));
+    assert!(told("blocks", 0.into()).starts_with("--set blocks: invalid value 0"));
 }

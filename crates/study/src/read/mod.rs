@@ -23,7 +23,7 @@ pub(crate) fn told(tree: &Node, wrong: &Wrong) -> (Option<usize>, String, String
         }
         Problem::Missing(key) => (
             if place.is_empty() { (*key).to_owned() } else { format!("{place}.{key}") },
-            "is missing".to_owned(),
+            "missing".to_owned(),
         ),
         Problem::Other(problem) => (place, problem.clone()),
     };
@@ -68,19 +68,19 @@ fn of_today<'a>(parent: &str, known: &[&'a str]) -> Vec<&'a str> {
 /// What stands elsewhere in a file than a command line suggests.
 fn elsewhere(parent: &str, given: &str) -> Option<String> {
     (parent == "target" && given == "managed").then(|| {
-        "there is no such key; a server that is started has a table of its own: [target.server.pg] with engine = \"postgres\" or \
-         engine = \"mariadb\", and data, log, memory and all else below it"
+        "unknown key. A managed server has its own table: [target.server.pg] with engine = \"postgres\" or \
+         \"mariadb\", and data, log, memory and so on"
             .to_owned()
     })
 }
 
 fn unknown(given: &str, known: &[&str]) -> String {
     if given.len() > NAME_BYTES_MAX {
-        return format!("there is no such key; keys here are {}", known.join(", "));
+        return format!("unknown key. Keys here: {}", known.join(", "));
     }
     match likely(given, known.iter().copied()) {
-        Some(nearest) => format!("there is no such key; did you mean `{nearest}`?"),
-        None => format!("there is no such key; keys here are {}", known.join(", ")),
+        Some(nearest) => format!("unknown key. Did you mean `{nearest}`?"),
+        None => format!("unknown key. Keys here: {}", known.join(", ")),
     }
 }
 

@@ -46,7 +46,7 @@ impl std::error::Error for Wrong {}
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.problem {
-            Problem::UnknownKey(_) => f.write_str("there is no such key"),
+            Problem::UnknownKey(_) => f.write_str("unknown key"),
             Problem::Missing(key) => write!(f, "`{key}` is missing"),
             Problem::Other(problem) => f.write_str(problem),
         }
@@ -67,15 +67,15 @@ impl de::Error for Wrong {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::custom(format!("cannot be \"{variant}\": give {}", one_of(expected)))
+        Self::custom(format!("invalid value \"{variant}\": must be {}", one_of(expected)))
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format!("is {}, and must be {}", said(unexpected), wanted(expected)))
+        Self::custom(format!("invalid value {}: must be {}", said(unexpected), wanted(expected)))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format!("cannot be {}: give {}", said(unexpected), wanted(expected)))
+        Self::custom(format!("invalid value {}: must be {}", said(unexpected), wanted(expected)))
     }
 }
 
@@ -92,7 +92,7 @@ fn one_of(names: &[&str]) -> String {
 /// What was expected, without the names of types.
 fn wanted(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on".to_owned(),
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more".to_owned(),
         "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
         "f32" | "f64" => "a number".to_owned(),
         "a string" | "path string" => "a text".to_owned(),

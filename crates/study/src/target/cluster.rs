@@ -79,8 +79,8 @@ impl Cluster {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 let key = if fault.what == FaultKind::Switchover { "switchover" } else { "fault.NAME" };
                 return Some(format!(
-                    "`{what}` would be done to a cluster that somebody else runs, by a command that is not given (there are: {known}): give the \
-                     command that does it as {key}, and its name here"
+                    "`{what}` on a cluster that prony did not start needs a command (known: {known}). Give \
+                     the command as {key}, and its name here"
                 ));
             }
             own_affair(fault).or_else(|| late(fault, load_end))
@@ -93,14 +93,11 @@ impl Cluster {
         let mut wrong = self.wrong_places();
         let several = self.nodes.iter().find(|node| node.host().is_some_and(|host| host.contains(',')));
         wrong.extend(
-            several.map(|node| ("nodes", format!("{node} has several hosts: give each of them by itself"))),
+            several.map(|node| ("nodes", format!("{node} has several hosts. Give each of them separately"))),
         );
         let is_empty = |command: &String| command.trim().is_empty();
         if self.fault.values().any(is_empty) || self.switchover.as_ref().is_some_and(is_empty) {
-            wrong.push((
-                "fault",
-                "is an empty command: give one that a shell runs, or leave it out".to_owned(),
-            ));
+            wrong.push(("fault", "empty command. Give a shell command, or remove it".to_owned()));
         }
         wrong
     }
@@ -109,11 +106,13 @@ impl Cluster {
         let Some(attached) = self.attached() else {
             let problem = match self.nodes.first() {
                 None => {
-                    "is missing; give where sessions go, such as \"postgres://app@pg1,pg2/shop\", or nodes"
+                    "missing. Give the address for sessions, for example \"postgres://app@pg1,pg2/shop\", \
+                     or give nodes"
                         .to_owned()
                 }
                 Some(node) => format!(
-                    "is missing; give where sessions go, since {} takes one address: the node that is written to, or a proxy or listener",
+                    "missing. Give the address for sessions, because {} takes only one: the primary, a \
+                     proxy or a listener",
                     node.engine().dialect().name()
                 ),
             };
@@ -124,23 +123,26 @@ impl Cluster {
         if !matches!(address.engine(), Engine::Postgres | Engine::Mysql | Engine::SqlServer) {
             wrong.push((
                 "address",
-                format!("{address} is no server of a cluster: give one of PostgreSQL, MariaDB, MySQL or SQL Server"),
+                format!(
+                    "{address} cannot be a cluster. Give an address of PostgreSQL, MariaDB, MySQL or \
+                     SQL Server"
+                ),
             ));
         }
         if let Some(other) = self.nodes.iter().find(|node| node.engine() != address.engine()) {
             wrong.push((
                 "nodes",
-                format!("{other} is of another engine than {address}: give addresses of one cluster"),
+                format!("{other} has another engine than {address}. Give addresses of one cluster"),
             ));
         }
         let mut numbered = self.nodes.iter().enumerate();
         let twice =
             numbered.find(|(number, node)| self.nodes[..*number].iter().any(|one| one.is_same_place(node)));
         if let Some((_, twice)) = twice {
-            wrong.push(("nodes", format!("{twice} is given twice: give each node once, each with one host")));
+            wrong.push(("nodes", format!("{twice} is given twice. Give each node once, each with one host")));
         }
         if !self.patroni.is_empty() && address.engine() != Engine::Postgres {
-            wrong.push(("patroni", format!("keeps PostgreSQL, and {address} is another: leave it out")));
+            wrong.push(("patroni", format!("Patroni manages PostgreSQL, not {address}. Remove it")));
         }
         wrong
     }
@@ -150,8 +152,8 @@ impl Cluster {
         let of_group = self.attached()?.address().engine() == Engine::SqlServer;
         let is_made = !matches!(existing, Existing::Use | Existing::Reuse | Existing::AsItIs);
         (of_group && is_made).then(|| {
-            "would make a database, which is in no availability group and would not be there on the other replicas: make it, \
-             add it to the group, and give existing = \"use\" or \"reuse\""
+            "would create a database outside the availability group, missing on the other replicas. Create \
+             it, add it to the group, and give existing = \"use\" or \"reuse\""
                 .to_owned()
         })
     }

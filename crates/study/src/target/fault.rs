@@ -189,19 +189,27 @@ impl Fault {
 pub enum FaultError {
     /// Its parts are not those of a fault.
     #[error(
-        "`{0}` does not say what is broken when: write such as \"kill at 20s\", \"freeze of standby for 2s at 20s\" or \"kill at 20s..40s\""
+        "invalid fault `{0}`. Write, for example, \"kill at 20s\", \"freeze of standby for 2s at 20s\" or \
+         \"kill at 20s..40s\""
     )]
     Form(String),
     /// A node that nobody knows.
     #[error(
-        "`{1}` in `{0}` is no node: write primary or standby, or all of a power-cut, or leave it out for whoever takes writes"
+        "unknown node `{1}` in `{0}`. Write primary, standby, or all (power-cut only), or omit it for the \
+         node that accepts writes"
     )]
     Node(String, String),
     /// A time that is none.
-    #[error("`{1}` in `{0}` is no time: write such as 20s, or 20s..40s for one that is drawn between")]
+    #[error(
+        "invalid time `{1}` in `{0}`. Write, for example, 20s, or 20s..40s for a random time in that \
+         range"
+    )]
     Time(String, String),
     /// A measure that is none.
-    #[error("`{1}` in `{0}` is no measure: write such as by 20ms of a delay, by 1h or -1h of a clock")]
+    #[error(
+        "invalid amount `{1}` in `{0}`. Write, for example, by 20ms for a delay, by 1h or -1h for a \
+         clock"
+    )]
     Measure(String, String),
 }
 
@@ -370,14 +378,14 @@ mod tests {
     fn what_is_no_fault_is_told_with_its_place() {
         for (text, told) in [
             ("kill", "kill at 20s"),
-            ("kill at", "does not say what is broken"),
-            ("kill at soon", "`soon` in `kill at soon` is no time"),
+            ("kill at", "invalid fault"),
+            ("kill at soon", "invalid time `soon` in `kill at soon`"),
             ("kill at 20s..10s", "`20s..10s`"),
-            ("kill of third at 1s", "`third` in `kill of third at 1s` is no node"),
-            ("kill at 1s at 2s", "does not say"),
-            ("kill when 1s", "does not say"),
-            ("delay by much for 1s at 1s", "`much` in `delay by much for 1s at 1s` is no measure"),
-            ("delay by 0s for 1s at 1s", "is no measure"),
+            ("kill of third at 1s", "unknown node `third` in `kill of third at 1s`"),
+            ("kill at 1s at 2s", "invalid fault"),
+            ("kill when 1s", "invalid fault"),
+            ("delay by much for 1s at 1s", "invalid amount `much` in `delay by much for 1s at 1s`"),
+            ("delay by 0s for 1s at 1s", "invalid amount"),
         ] {
             let error = text.parse::<Fault>().unwrap_err().to_string();
             assert!(error.contains(told), "{text}: {error}");

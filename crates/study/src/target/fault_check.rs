@@ -10,7 +10,8 @@ use crate::read;
 pub(super) fn late(fault: &Fault, load_end: Span) -> Option<String> {
     (fault.ends_ns() >= load_end.ns).then(|| {
         format!(
-            "`{fault}` would not be over when the load ends, after {load_end}: let it come earlier, or measure longer"
+            "`{fault}` would outlast the load, which ends after {load_end}. Start it earlier, or measure \
+             longer"
         )
     })
 }
@@ -44,30 +45,32 @@ impl Server {
                 let known = FaultKind::BUILT_IN.iter().map(FaultKind::name);
                 let known: Vec<&str> = known.chain(self.fault.keys().map(String::as_str)).collect();
                 let meant = read::likely(name, known.iter().copied());
-                let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+                let meant = meant.map_or_else(String::new, |meant| format!("Did you mean `{meant}`? "));
                 format!(
-                    "unknown fault `{name}`: {meant}faults are {}; a study file can give a command for another one as fault.{name}",
+                    "unknown fault `{name}`. {meant}Faults: {}. A study file can define others by a \
+                     command, as fault.{name}",
                     known.join(", ")
                 )
             }
             _ if self.is_by_command(fault) => return None,
             _ if self.runs() => {
                 format!(
-                    "`{what}` is done to servers that prony starts, and this one runs already: give the command that does it as fault.NAME, and its name here"
+                    "`{what}` needs a server that prony starts, but this one runs already. Give a command \
+                     as fault.NAME, and its name here"
                 )
             }
             built_in if built_in.needs_pair() && self.pair().is_none() => {
-                format!("`{what}` needs another node: give pair, such as \"sync\"")
+                format!("`{what}` needs another node. Give pair, for example \"sync\"")
             }
             built_in if built_in.is_of_volume() && self.pair().is_some() && self.nodes.is_empty() => {
                 format!(
-                    "`{what}` is done to the volume of a node, and the nodes of this pair lie together: give each one of its own, such as \
-                     nodes = [\"/volume1\", \"/volume2\"] (`prony lab create` makes such)"
+                    "`{what}` needs a separate volume for each node. Give each node its own, for example \
+                     nodes = [\"/volume1\", \"/volume2\"] (`prony lab create` creates volumes)"
                 )
             }
             _ if self.impossible_of_pair(fault).is_some() => return self.impossible_of_pair(fault),
             _ if fault.node.is_some() && self.pair().is_none() => {
-                format!("`{fault}` names a node of several, and there is one: leave it out, or give pair")
+                format!("`{fault}` gives a node, but there is only one. Remove the node, or give pair")
             }
             _ => return None,
         })
@@ -79,20 +82,21 @@ impl Server {
         let is_galera = self.engine == Some(Engine::Mariadb) && pair == Pair::Sync;
         Some(match &fault.what {
             FaultKind::Promote if pair == Pair::Sync => format!(
-                "`{what}` is done to pairs of which nobody decides who takes over, and this one decides itself: ask for \"kill-node at 20s\", or \
-                 give pair = \"async\""
+                "`{what}` needs a pair without automatic failover, but this one has it. Use \"kill-node at \
+                 20s\", or give pair = \"async\""
             ),
             what if fault.node == Some(FaultNode::All) && *what != FaultKind::PowerCut => format!(
-                "`{fault}` is of all nodes, and only their power is cut at once: write of primary or of standby, or leave it out"
+                "`{fault}` cannot apply to all nodes; only power-cut can. Write of primary or of standby, \
+                 or remove it"
             ),
             FaultKind::Promote if !fault.is_of_primary() => {
                 format!(
-                    "`{fault}` names a node that stands by, which takes over and does not fail: leave it out"
+                    "`{fault}` gives a standby, but the standby takes over and does not fail. Remove the node"
                 )
             }
             FaultKind::FreezeReceiver if is_galera => format!(
-                "`{what}` needs what receives a log, and nodes of Galera receive none: ask for \"freeze of standby for 2s at 20s\", or give \
-                 pair = \"async\""
+                "`{what}` needs a log receiver, which Galera nodes do not have. Use \"freeze of standby \
+                 for 2s at 20s\", or give pair = \"async\""
             ),
             _ => return None,
         })
@@ -104,7 +108,10 @@ pub(super) fn own_affair(fault: &Fault) -> Option<String> {
     let says_more = fault.lasts.is_some() || fault.node.is_some() || fault.by.is_some();
     says_more.then(|| {
         let what = fault.what.name();
-        format!("`{what}` is a command: how long it lasts, by how much, and of what, is its own affair")
+        format!(
+            "`{what}` is a command, which sets its own duration, amount and node. Give only its name \
+             and time"
+        )
     })
 }
 
@@ -113,19 +120,19 @@ fn impossible_form(fault: &Fault) -> Option<String> {
     let what = fault.what.name();
     Some(match &fault.what {
         built_in if built_in.needs_length() && fault.lasts.is_none() => {
-            format!("`{what}` needs to be told for how long: write such as \"{what} for 2s at 20s\"")
+            format!("`{what}` needs a duration. Write, for example, \"{what} for 2s at 20s\"")
         }
         built_in if built_in.needs_measure() != fault.by.is_some() => match fault.by {
-            None => format!(
-                "`{what}` needs to be told by how much: write such as \"{what} by 20ms for 10s at 20s\""
-            ),
-            Some(by) => format!("`{what}` has no measure: leave out by {by}"),
+            None => {
+                format!("`{what}` needs an amount. Write, for example, \"{what} by 20ms for 10s at 20s\"")
+            }
+            Some(by) => format!("`{what}` takes no amount. Remove by {by}"),
         },
         FaultKind::Delay if fault.by.is_some_and(|by| by.is_back) => {
-            format!("`{fault}` would have packets come before they are sent: leave out the minus")
+            format!("`{fault}` cannot have a negative delay. Remove the minus")
         }
         built_in if !built_in.takes_length() && fault.lasts.is_some() => {
-            format!("`{what}` takes as long as it takes: leave out for")
+            format!("`{what}` takes no duration. Remove for")
         }
         _ => return None,
     })

@@ -175,7 +175,7 @@ impl Target {
             ),
         };
         Some(format!(
-            "{} is an older spelling: write [target] {}{sizes}",
+            "{} is an old spelling. Write [target] {}{sizes}",
             self.older.join(", "),
             now.join(", ")
         ))

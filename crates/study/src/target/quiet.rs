@@ -17,7 +17,8 @@ pub enum Quiet {
 /// A text that says nothing of the kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` does not say when a device is quiet: give the share of time in which it works, such as 5%, or bytes a second, such as 1MiB"
+    "invalid limit `{0}` for a quiet device. Give the share of busy time, for example 5%, or bytes per \
+     second, for example 1MiB"
 )]
 pub struct QuietError(String);
 

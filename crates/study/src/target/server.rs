@@ -163,7 +163,7 @@ impl StartedServer {
 impl fmt::Display for StartedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let engine = self.server.engine.map_or("database", Engine::called);
-        write!(f, "the {engine} server {} that is started for it", self.called())
+        write!(f, "the managed {engine} server {}", self.called())
     }
 }
 
@@ -296,17 +296,16 @@ const QUIET_WITHIN: Span = Span::seconds(600);
 /// More processors than a machine has.
 const CPUS_MAX: u32 = 65_536;
 
-const NO_FAILOVER: &str = "is of a pair that fails over by itself: give pair = \"sync\" too, or leave it out";
-const NO_NODES: &str =
-    "are of servers that stand for each other: give pair too, such as \"sync\", or leave it out";
-const UNASKED: &str = "has no effect without quiet_below, which says when a device is quiet, such as \"5%\"";
+const NO_FAILOVER: &str = "needs automatic failover. Add pair = \"sync\", or remove it";
+const NO_NODES: &str = "needs a replicated pair. Add pair, for example \"sync\", or remove it";
+const UNASKED: &str = "no effect without quiet_below, the limit for a quiet device, for example \"5%\"";
 
 /// That there are not as many directories as nodes.
 fn wrong_number(nodes: usize) -> &'static str {
     if nodes == 3 {
-        "must be three directories, one for each node of the quorum, each on a volume of its own"
+        "must be three directories, one for each node of the quorum, each on its own volume"
     } else {
-        "must be two directories, one for each node of the pair, each on a volume of its own"
+        "must be two directories, one for each node of the pair, each on its own volume"
     }
 }
 
@@ -503,8 +502,9 @@ impl Server {
     }
 
     fn wrong_limits(&self) -> Vec<(&'static str, bool, &'static str)> {
-        let no_limit = "cannot be 0: leave it out for no limit";
-        let no_block = "is less than a block of 4KiB a second: a number without a unit is bytes, so write 10MiB for 10 of these";
+        let no_limit = "invalid value 0. Remove it for no limit";
+        let no_block = "less than a block of 4KiB per second. A number without a unit is in bytes, so \
+             write, for example, 10MiB";
         let is_slip = |rate: Option<Size>| rate.is_some_and(|rate| (1..RATE_MIN_BYTES).contains(&rate.0));
         let zero = |limit: Option<u64>| limit == Some(0);
         let size = |limit: Option<Size>| limit.map(|limit| limit.0);
@@ -513,15 +513,15 @@ impl Server {
             (
                 "memory",
                 self.memory.is_some_and(|memory| of_each(memory) < MEMORY_MIN_BYTES),
-                "is too little for a server: give at least 64MiB, and as much for each of several; a number without a unit is bytes, \
-                 so write 512MiB for 512 of these",
+                "too little for a server. Give at least 64MiB for each server. A number without a unit is \
+                 in bytes, so write, for example, 512MiB",
             ),
             (
                 "cpus",
                 self.cpus.is_some_and(|cpus| !(0.05..=4096.0).contains(&cpus)),
-                "must be a number of processors from 0.05 to 4096",
+                "must be a number of CPUs from 0.05 to 4096",
             ),
-            ("cpu_set", self.cpu_numbers().is_err(), "must be numbers of processors, such as \"0-3,8\""),
+            ("cpu_set", self.cpu_numbers().is_err(), "must be CPU numbers, for example \"0-3,8\""),
             ("read_iops", zero(self.read_iops), no_limit),
             ("write_iops", zero(self.write_iops), no_limit),
             ("read_rate", zero(size(self.read_rate)), no_limit),
@@ -541,40 +541,43 @@ impl Server {
             (
                 "pair",
                 is_pair && self.instances.is_some_and(|number| number > 1),
-                "is of one server with others that stand by: leave out instances",
+                "cannot be combined with several instances. Remove instances",
             ),
             (
                 "pair",
                 is_pair && matches!(self.engine, Some(Engine::Mysql | Engine::Sqlserver)),
-                "is started of PostgreSQL and MariaDB alone: leave it out, or take engine = \"postgres\" or \"mariadb\"",
+                "supported only for PostgreSQL and MariaDB. Remove it, or use engine = \"postgres\" or \
+                 \"mariadb\"",
             ),
             (
                 "pair",
                 self.pair() == Some(Pair::Quorum) && self.engine == Some(Engine::Mariadb),
-                "is \"quorum\", of which MariaDB has none: give \"sync\" (Galera, where all nodes have what is acknowledged) or \"async\", or \
-                 take engine = \"postgres\"",
+                "MariaDB does not support \"quorum\". Give \"sync\" (Galera: every node has all \
+                 acknowledged data) or \"async\", or use engine = \"postgres\"",
             ),
             (
                 "pair",
                 is_pair && self.is_limited(),
-                "is not limited so far: leave out memory, cpus, cpu_set, IOPS and rates, or measure a single server",
+                "limits are not supported for pairs. Remove memory, cpus, cpu_set, IOPS and rates, or \
+                 measure a single server",
             ),
             (
                 "pair",
                 is_pair && (self.log.is_some() || !self.tablespaces.is_empty()),
-                "has all of a node in one directory: leave out log and tablespaces",
+                "a pair keeps all data of a node in one directory. Remove log and tablespaces",
             ),
             (
                 "pair",
                 is_pair && is_brought_back,
-                "is kept as it is or made anew between trials: give between_trials = \"recreate\", and leave out cold",
+                "a pair can only be kept or created again between trials. Give between_trials = \
+                 \"recreate\", and remove cold",
             ),
             ("nodes", !self.nodes.is_empty() && !is_pair, NO_NODES),
             ("nodes", is_pair && !self.nodes.is_empty() && self.nodes.len() != nodes, wrong_number(nodes)),
             (
                 "nodes",
                 self.has_nodes_together(),
-                "names a directory twice: give each node a volume of its own",
+                "the same directory is given twice. Give each node its own volume",
             ),
             ("failover", self.failover.is_some() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
             ("timeouts", !self.timeouts.is_empty() && self.pair() != Some(Pair::Sync), NO_FAILOVER),
@@ -591,12 +594,12 @@ impl Server {
             (
                 "settings",
                 self.settings_as_text().is_err(),
-                "has a value that no server takes: give texts, numbers, true or false",
+                "invalid value. Give texts, numbers, true or false",
             ),
             (
                 "tablespaces",
                 !self.tablespaces.is_empty() && self.engine.is_some_and(|engine| engine != Engine::Postgres),
-                "are PostgreSQL's: leave them out, or start PostgreSQL",
+                "supported only for PostgreSQL. Remove them, or start PostgreSQL",
             ),
             (
                 "instances",
@@ -608,7 +611,7 @@ impl Server {
             (
                 "quiet_within",
                 self.quiet_times().1 <= self.quiet_times().0,
-                "must be longer than the time for which devices are to be quiet, quiet_for (5s)",
+                "must be longer than quiet_for (5s), the time for which devices must be quiet",
             ),
         ]
     }
@@ -618,17 +621,16 @@ impl Server {
         vec![(
             "restart",
             has_command,
-            "is of a server that runs already, and prony starts this one: leave it out, or give at",
+            "applies only to a server that runs already, but prony starts this one. Remove it, or give at",
         )]
     }
 
     /// Nobody but whoever runs it changes what it may use, and what is set for all of its databases.
     fn wrong_where_it_runs(&self) -> Vec<(&'static str, bool, &'static str)> {
-        let others =
-            "is of a server that prony starts, and this one runs already: leave it out, and have it so there";
+        let others = "applies only to a server that prony starts, but this one runs already. Remove it, and set it \
+             on that server";
         let takes_layout = self.at.iter().all(|url| url.engine().takes_layout());
-        let elsewhere =
-            "can be said of a database of SQL Server alone, and this server is another: leave it out";
+        let elsewhere = "supported only for SQL Server. Remove it";
         let has_command = self.restart.as_ref().is_some_and(|command| !command.is_empty());
         let is_restarted = self.between_trials == Some(Pristine::Restart);
         vec![
@@ -649,18 +651,18 @@ impl Server {
             (
                 "between_trials",
                 self.between_trials == Some(Pristine::Restore) && !takes_layout,
-                "cannot be \"restore\" on this server, which runs already: only a database of SQL Server is brought back from a backup, \
-                 and what runs added to an order store is removed by \"keep\" too",
+                "\"restore\" of a server that runs already is supported only for SQL Server. For orders, \
+                 \"keep\" also deletes the rows that runs added",
             ),
             (
                 "between_trials",
                 is_restarted && !has_command,
-                "is \"restart\", and this server runs already: give restart the command that starts it again",
+                "\"restart\" of a server that runs already needs a command. Give the command as restart",
             ),
             (
                 "instances",
                 self.instances.is_some_and(|instances| instances as usize > self.at.len()),
-                "are more than the addresses in at: give as many, with commas between them",
+                "more instances than addresses in at. Give as many addresses, separated by commas",
             ),
         ]
     }

@@ -29,7 +29,7 @@ pub struct ServerMeter {
 impl ServerMeter {
     /// Somebody who is asked so about servers that may use so many processors. None is a reading that could not be had.
     pub fn new(of: CpuOf, processors: f64, ask: impl FnMut() -> Option<CpuReading> + 'static) -> Self {
-        assert!(processors > 0.0, "a server that runs has processors, and not {processors}");
+        assert!(processors > 0.0, "the number of CPUs must be positive: {processors}");
         Self { of, processors, ask: Box::new(ask) }
     }
 

@@ -278,7 +278,7 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
         && !(0.001..=1e9).contains(&rate)
     {
         problems
-            .add("rate", format!("cannot be {}: give 0.001 to 1e9 records a second, or max", short(rate)));
+            .add("rate", format!("cannot be {}: use 0.001 to 1e9 records per second, or max", short(rate)));
     }
     check_times(problems, settings);
     let flush_rows = u64::from(settings.flush_rows.unwrap_or(40));
@@ -287,7 +287,7 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
         problems.add(
             "flush_rows",
             format!(
-                "cannot be {flush_rows} with {}: a flush would never be full",
+                "cannot be {flush_rows} with {}: a batch would never be full",
                 parameter("max_buffered_events").of(buffered)
             ),
         );
@@ -344,7 +344,7 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
     if let (Some(choice), Some(rate), false) = (choice, settings.rate, random) {
         let instead = match choice {
             SourceChoice::Counters => format!(
-                "counters step once a second, so the number of tags is their rate: use {}",
+                "counters change once per second, so their rate is the number of tags: use {}",
                 parameter("tags")
             ),
             SourceChoice::Csv(_) => format!("a recording has its own pace: use {}", parameter("speed")),
@@ -359,10 +359,10 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
     }
     if random && settings.rate.is_none() {
         let (rate, max) = (parameter("rate"), parameter("rate").of("max"));
-        problems.add("source", format!("random needs a rate: give {rate} with records a second, or {max}"));
+        problems.add("source", format!("random needs a rate: use {rate} with records per second, or {max}"));
     }
     if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
-        problems.add("poisson", "has no effect without a rate a second");
+        problems.add("poisson", "has no effect without a rate per second");
     }
     check_plc(problems, settings);
     if settings.poll_interval.is_some() && !matches!(choice, Some(SourceChoice::Modbus { .. })) {
@@ -382,7 +382,7 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
         }
     }
     if settings.tags.is_some() && csv {
-        problems.add("tags", "has no effect with a csv: source, whose tags are those of the recording");
+        problems.add("tags", "has no effect with a csv: source, which uses the tags of the recording");
     }
 }
 

@@ -113,11 +113,11 @@ fn what_is_out_of_range_is_named_with_its_range() {
         ),
         (
             Settings { rate: Some(Rate::PerSecond(0.0)), ..none() },
-            "rate cannot be 0: give 0.001 to 1e9 records a second, or max",
+            "rate cannot be 0: use 0.001 to 1e9 records per second, or max",
         ),
         (
             Settings { rate: Some(Rate::PerSecond(f64::NAN)), ..none() },
-            "rate cannot be NaN: give 0.001 to 1e9 records a second, or max",
+            "rate cannot be NaN: use 0.001 to 1e9 records per second, or max",
         ),
         (Settings { partition: Some(Span::ZERO), ..none() }, "partition cannot be 0s: give at least 1s"),
     ] {
@@ -163,12 +163,12 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
     for (settings, said) in [
         (
             Settings { flush_rows: Some(500), max_buffered_events: Some(400), ..none() },
-            "flush_rows cannot be 500 with ‹\u{2063}workload.historian.max_buffered_events 400\u{2063}›: a flush would never be full",
+            "flush_rows cannot be 500 with ‹\u{2063}workload.historian.max_buffered_events 400\u{2063}›: a batch would never be full",
         ),
         (
             Settings { source: Some(SourceChoice::Counters), rate, ..none() },
-            "rate cannot be 10 with ‹\u{2063}workload.historian.source counters\u{2063}›: counters step once a second, so the number of tags is their \
-             rate: use ‹\u{2063}workload.historian.tags\u{2063}›",
+            "rate cannot be 10 with ‹\u{2063}workload.historian.source counters\u{2063}›: counters change once per second, so their rate is the number \
+             of tags: use ‹\u{2063}workload.historian.tags\u{2063}›",
         ),
         (
             Settings { source: csv(), rate, ..none() },
@@ -181,7 +181,7 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         ),
         (
             Settings { source: Some(SourceChoice::Random), ..none() },
-            "source random needs a rate: give ‹\u{2063}workload.historian.rate\u{2063}› with records a second, or ‹\u{2063}workload.historian.rate max\u{2063}›",
+            "source random needs a rate: use ‹\u{2063}workload.historian.rate\u{2063}› with records per second, or ‹\u{2063}workload.historian.rate max\u{2063}›",
         ),
     ] {
         assert_eq!(problems(settings), [said]);
@@ -192,10 +192,10 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
 fn what_means_nothing_for_a_source_is_named() {
     let none = Settings::default;
     for (settings, said) in [
-        (Settings { poisson: Some(true), ..none() }, "poisson has no effect without a rate a second"),
+        (Settings { poisson: Some(true), ..none() }, "poisson has no effect without a rate per second"),
         (
             Settings { poisson: Some(true), rate: Some(Rate::Max), ..none() },
-            "poisson has no effect without a rate a second",
+            "poisson has no effect without a rate per second",
         ),
         (
             Settings { poll_interval: seconds(1), ..none() },
@@ -212,7 +212,7 @@ fn what_means_nothing_for_a_source_is_named() {
         ),
         (
             Settings { source: csv(), tags: Some(10), ..none() },
-            "tags has no effect with a csv: source, whose tags are those of the recording",
+            "tags has no effect with a csv: source, which uses the tags of the recording",
         ),
         (
             Settings { source: modbus(), tags: Some(65_537), ..none() },

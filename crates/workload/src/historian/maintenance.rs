@@ -39,7 +39,7 @@ struct Done {
 enum Broken {
     #[error("the load ended before it was done")]
     LoadOver,
-    #[error("it was not done a while after the load, and was given up")]
+    #[error("it was still running long after the load, and was abandoned")]
     GivenUp,
     #[error("{0}")]
     Database(#[from] Error),

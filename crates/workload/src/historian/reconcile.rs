@@ -22,7 +22,7 @@ const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long reading the rows may take: two to four million a second were read here. Counting them has no limit.
 const COMPARE_LIMIT: Duration = Duration::from_secs(600);
-/// And how long once the user asked for the end: less than the count may take, whose figures are told at any rate.
+/// And how long once the user ended it: less than the count may take, whose figures are told at any rate.
 const STOPPED_COMPARE_LIMIT: Duration = Duration::from_secs(2);
 
 /// How the drain went.
@@ -53,9 +53,9 @@ pub(crate) async fn outcome(
 ) -> HistorianOutcome {
     let found = found(running, stop, tell).await;
     let lock_lost = with_grace(stop, STOPPED_PATIENCE, lock_lost(running)).await.unwrap_or_else(|| {
-        running.ledger.note(
-            "whether the lock on the database was held to the end is not known: interrupted".to_owned(),
-        );
+        running
+            .ledger
+            .note("it is unknown if the lock on the database was kept until the end: interrupted".to_owned());
         false
     });
     let (_, rows_expected) = running.ledger.expected();
@@ -149,7 +149,7 @@ async fn count(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
     })
 }
 
-/// Reads all rows again, if that does not take too long. The session is not used after one that was broken off.
+/// Reads all rows again, if that does not take too long. The session is not used after one that was interrupted.
 async fn compared(
     running: &Running,
     mut session: Session,
@@ -160,11 +160,10 @@ async fn compared(
     let why = match with_grace(stop, STOPPED_COMPARE_LIMIT, compare).await {
         Some(Ok(compared)) => return compared.map(Some),
         Some(Err(_)) => format!("it took more than {} s", COMPARE_LIMIT.as_secs()),
-        None => "the user asked for the end".to_owned(),
+        None => "the user ended it".to_owned(),
     };
     running.ledger.note(format!(
-        "rows were counted and not read: {why}, so that rows which were changed, or of which as many are missing as are \
-         there twice, would not have been noticed"
+        "rows were counted but not read: {why}. Changed rows go unnoticed, and so does an equal number of missing and duplicate rows"
     ));
     Ok(None)
 }

@@ -16,179 +16,220 @@ use super::recording::{Columns, Marks, Qualities, TimeFormat, Zone};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Tags (measured values) of the plant; with modbus://, registers that are polled [default: 5000]
-    #[arg(long, value_name = "NUMBER", help_heading = "Events")]
+    /// Tags (measured values) of the plant [default: 5000]
+    ///
+    /// With --source modbus:// it is the number of registers that are polled.
+    #[arg(long, value_name = "NUMBER", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<u32>,
 
-    /// Where events come from: counters (each tag steps once a second), random (changes at --rate),
-    /// modbus://HOST:PORT/UNIT (a PLC is polled; UNIT is 255 if left out, ?first=NUMBER is the first register and ?registers=input
-    /// polls input registers), csv:FILE (a recording: time, tag, value)
-    /// [default: random with --rate or --find-max, else counters]
-    #[arg(long, value_name = "SOURCE", help_heading = "Events")]
+    /// Records from counters, random, modbus://HOST:PORT/UNIT or csv:FILE
+    ///
+    /// counters: each tag steps once per second. random: tags change at --rate. modbus:// polls a PLC: UNIT is 255
+    /// if omitted, ?first=NUMBER is the first register, and ?registers=input polls input registers. csv: replays a
+    /// recording with time, tag and value. [default: random with --rate or --find-max, otherwise counters]
+    #[arg(long, value_name = "SOURCE", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceChoice>,
 
-    /// Records offered a second, or max: as many as the buffer takes
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Events")]
+    /// Target rate in records per second, or max
+    ///
+    /// max accepts as many records as the buffer takes.
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
 
-    /// Random changes come as independent instruments would send them (Poisson) instead of evenly spaced
-    #[arg(long, help_heading = "Events", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Space random changes as independent instruments would [default: evenly]
+    ///
+    /// With --poisson the gaps are exponential (a Poisson process).
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
     /// Time between two polls of a PLC [default: 1s]
-    #[arg(long, value_name = "TIME", help_heading = "Events")]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<Span>,
 
-    /// How many times faster than recorded a csv: source is replayed [default: 1]
-    #[arg(long, value_name = "FACTOR", help_heading = "Events", value_parser = load::factor)]
+    /// Replay a csv: source this many times faster [default: 1]
+    #[arg(long, hide_short_help = true, value_name = "FACTOR", help_heading = "Workload", value_parser = load::factor)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
 
-    /// Columns of a csv: source, by name or number: time=Timestamp,tag=Name,value=4, and quality=… if there is one [default:
-    /// those that its first line calls time, tag, value and quality, or by other usual names; else the first four]
-    #[arg(long, value_name = "COLUMNS", help_heading = "Events")]
+    /// Columns of a csv: source, by name or number
+    ///
+    /// For example time=Timestamp,tag=Name,value=4, and quality=NAME if there is one. [default: the columns that
+    /// the first line calls time, tag, value and quality, or other usual names, otherwise the first four]
+    #[arg(long, hide_short_help = true, value_name = "COLUMNS", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<Columns>,
 
-    /// Zone of local times of a csv: source, such as 2026-05-01 08:00:00: Europe/Berlin, UTC or +02:00. Without it they are
-    /// refused
-    #[arg(long, value_name = "ZONE", help_heading = "Events", allow_hyphen_values = true)]
+    /// Time zone of local times of a csv: source
+    ///
+    /// Europe/Berlin, UTC or +02:00. Without it, local times such as 2026-05-01 08:00:00 are refused.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "ZONE",
+        help_heading = "Workload",
+        allow_hyphen_values = true
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<Zone>,
 
-    /// How times of a csv: source are written: unix-s, unix-ms, unix-us, unix-ns, filetime, dotnet-ticks, excel, wincc, or a pattern
-    /// such as '%d.%m.%Y %H:%M:%S%.f' [default: found by the first time; one that has several readings is refused with all of them]
-    #[arg(long, value_name = "FORMAT", help_heading = "Events")]
+    /// Format of the times of a csv: source
+    ///
+    /// unix-s, unix-ms, unix-us, unix-ns, filetime, dotnet-ticks, excel, wincc, or a pattern such as '%d.%m.%Y
+    /// %H:%M:%S%.f'. [default: detected from the first time; if it can be read in several ways, it is refused and
+    /// all readings are listed]
+    #[arg(long, hide_short_help = true, value_name = "FORMAT", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_format: Option<TimeFormat>,
 
-    /// Meaning of the qualities of a csv: source [default: opc, where a number from 192 on shows it; else refused with all readings]
-    #[arg(long, value_name = "MEANING", help_heading = "Events")]
+    /// Meaning of the qualities of a csv: source
+    ///
+    /// [default: opc if a number of 192 or more shows it; otherwise the file is refused and all readings are
+    /// listed]
+    #[arg(long, hide_short_help = true, value_name = "MEANING", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<Qualities>,
 
-    /// Lines of a csv: source such as $RT_OFF$, by which WinCC marks where it ended [default: refused]
-    #[arg(long, value_name = "HOW", help_heading = "Events")]
+    /// Handling of marks of WinCC in a csv: source [default: refuse]
+    ///
+    /// WinCC writes lines such as $RT_OFF$ where it ended.
+    #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
 
-    /// Load that does not count, before the measured window [default: half of --duration]
-    #[arg(long, value_name = "TIME", help_heading = "Events")]
+    /// Load before the measured window [default: half of --duration]
+    #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
 
-    /// Length of the measured window [default: 80s, or what is left of a csv: recording]
-    #[arg(long, value_name = "TIME", help_heading = "Events")]
+    /// Length of the measured window [default: 80s]
+    ///
+    /// The default for a csv: recording is the time that remains of it.
+    #[arg(short, short_alias = 'T', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
     /// Seed of all random choices [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Events")]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 
-    /// Events accepted and not yet committed at which no new event is accepted [default: 20000]
-    #[arg(long, value_name = "EVENTS", help_heading = "Buffer")]
+    /// Backlog at which no new record is accepted [default: 20000]
+    ///
+    /// The backlog is the number of records that are accepted and not yet committed.
+    #[arg(long, hide_short_help = true, value_name = "EVENTS", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_buffered_events: Option<u64>,
 
-    /// Rows that a flush writes in one transaction [default: 40]
-    #[arg(long, value_name = "ROWS", help_heading = "Buffer")]
+    /// Rows per transaction [default: 40]
+    #[arg(long = "batch-rows", value_name = "ROWS", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_rows: Option<u32>,
 
-    /// Age at which buffered events are flushed though they are fewer [default: 1s]
-    #[arg(long, value_name = "TIME", help_heading = "Buffer")]
+    /// Age at which a smaller batch is written [default: 1s]
+    #[arg(long = "batch-interval", value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_interval: Option<Span>,
 
-    /// How long events wait to be sorted by time and tag before they are written [default: 0s]
-    #[arg(long, value_name = "TIME", help_heading = "Buffer")]
+    /// Time that records wait to be sorted [default: 0s]
+    ///
+    /// They are sorted by time and tag before they are written.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_sorting_period: Option<Span>,
 
-    /// Writers, each with a connection of its own [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Buffer")]
+    /// Writers, each with its own connection [default: 1]
+    #[arg(short = 'c', long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writers: Option<u32>,
 
-    /// How rows are written: multi-row (INSERT with many rows), batch (one prepared INSERT a row, sent together), bulk
-    /// (COPY BINARY, the fastest INSERT, prepared in one transaction), table-valued (one call of a procedure; only SQL
-    /// Server) [default: bulk]
-    #[arg(long, value_name = "METHOD", help_heading = "Buffer")]
+    /// How rows are written [default: bulk]
+    ///
+    /// bulk is COPY BINARY on PostgreSQL, and otherwise the fastest INSERT, prepared, in one transaction.
+    /// table-valued exists on SQL Server only.
+    #[arg(long, value_name = "METHOD", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_method: Option<WriteMethod>,
 
-    /// Time from an event to its commit that 99 of 100 records must keep, or the rate is not held [default: no limit]
-    #[arg(long, value_name = "TIME", help_heading = "Buffer")]
+    /// Latency limit for 99% of records [default: none]
+    ///
+    /// The latency of a record is the time from the record to its commit. If more than 1% take longer, the rate is
+    /// not sustained.
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_limit: Option<Span>,
 
-    /// Index the samples by tag and time, as trend reads need it [default: true]
-    #[arg(long, help_heading = "Storage", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Index the records by tag and time [default: yes]
+    ///
+    /// Reads of trends need the index.
+    #[arg(long, hide_short_help = true, help_heading = "Workload", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<bool>,
 
-    /// Partition the samples by time into parts of this length, so that a purge drops one; not with SQLite, which has no
-    /// partitions [default: no partitions]
-    #[arg(long, value_name = "TIME", help_heading = "Storage")]
+    /// Partition the records by this time [default: no partitions]
+    ///
+    /// A purge can then drop a whole partition. SQLite has no partitions.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<Span>,
 
-    /// Screens that are opened in turn; 0 for no readers [default: 10]
-    #[arg(long, value_name = "NUMBER", help_heading = "Readers")]
+    /// Screens to open in turn; 0 for no readers [default: 10]
+    #[arg(long, value_name = "NUMBER", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screens: Option<u32>,
 
     /// Time from one screen to the next [default: 30s]
-    #[arg(long, value_name = "TIME", help_heading = "Readers")]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screen_interval: Option<Span>,
 
-    /// Tags of a screen [default: 8]
-    #[arg(long, value_name = "NUMBER", help_heading = "Readers")]
+    /// Tags on each screen [default: 8]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screen_tags: Option<u32>,
 
-    /// How far back a screen's trends reach [default: 1h]
-    #[arg(long, value_name = "TIME", help_heading = "Readers")]
+    /// Period that the trends of a screen show [default: 1h]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trend_window: Option<Span>,
 
-    /// Time between two reads of the open screen's latest values [default: 1s]
-    #[arg(long, value_name = "TIME", help_heading = "Readers")]
+    /// Time between reads of the open screen's latest values [default: 1s]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_interval: Option<Span>,
 
-    /// Time between two purges; a trial that is shorter has none [default: 1h]
-    #[arg(long, value_name = "TIME", help_heading = "Maintenance")]
+    /// Time between two purges [default: 1h]
+    ///
+    /// A shorter trial has no purge.
+    #[arg(long, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintenance_interval: Option<Span>,
 
     /// Age of the rows that a purge removes [default: 1h]
-    #[arg(long, value_name = "TIME", help_heading = "Maintenance")]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<Span>,
 
-    /// Rows that one statement of a purge deletes [default: 30000; of SQL Server 4000, below which it locks no whole
-    /// table]
-    #[arg(long, value_name = "ROWS", help_heading = "Maintenance")]
+    /// Rows that each statement of a purge deletes [default: 30000]
+    ///
+    /// The default for SQL Server is 4000. Below that, SQL Server does not lock the whole table.
+    #[arg(long, hide_short_help = true, value_name = "ROWS", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge_rows: Option<u64>,
 
-    /// How a purge removes rows: delete (in blocks) or drop (whole partitions) [default: drop with --partition, else
-    /// delete]
-    #[arg(long, value_name = "HOW", help_heading = "Maintenance")]
+    /// How a purge removes rows [default: drop with --partition, otherwise delete]
+    #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
 
-    /// Shrink the database after each purge: VACUUM FULL, incremental vacuum or OPTIMIZE TABLE [default: false]
-    #[arg(long, help_heading = "Maintenance", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Shrink the database after each purge [default: no]
+    ///
+    /// By VACUUM FULL, incremental vacuum or OPTIMIZE TABLE.
+    #[arg(long, hide_short_help = true, help_heading = "Workload", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shrink: Option<bool>,
 }
@@ -222,13 +263,13 @@ pub enum Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteMethod {
-    /// INSERT with many rows of values.
+    /// One INSERT with many rows of values.
     MultiRow,
-    /// A prepared INSERT of one row for each row, sent together.
+    /// One prepared INSERT per row, sent together.
     Batch,
-    /// The engine's fastest way.
+    /// The fastest method of the engine.
     Bulk,
-    /// A procedure that takes all rows as one parameter.
+    /// One call of a procedure that takes all rows as a parameter.
     TableValued,
 }
 
@@ -238,7 +279,7 @@ pub enum WriteMethod {
 pub enum Purge {
     /// DELETE in blocks.
     Delete,
-    /// Whole partitions are dropped.
+    /// Drops whole partitions.
     Drop,
 }
 
@@ -266,7 +307,7 @@ impl FromStr for SourceChoice {
             "random" => Ok(Self::Random),
             _ => Err(ValueError {
                 given: text.to_owned(),
-                problem: "is no source: give counters, random, modbus://HOST:PORT/UNIT or csv:FILE",
+                problem: "is not a source: use counters, random, modbus://HOST:PORT/UNIT or csv:FILE",
             }),
         }
     }

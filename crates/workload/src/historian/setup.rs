@@ -158,7 +158,7 @@ fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {
     let Some(partition) = job.partition else { return Ok(store) };
     if !store.has_partitions() {
         return Err(TrialError::Load(format!(
-            "partition cannot be {partition} with {}, which has no partitions: leave it out",
+            "partition cannot be {partition} with {}, which has no partitions: omit it",
             engine.name()
         )));
     }

@@ -246,7 +246,7 @@ impl Store {
         }
         let parameter = super::parameter("partition");
         Err(Error::NoDatabase(format!(
-            "this server cannot empty a partition of {}: {parameter} needs SQL Server 2016 or later; leave it out",
+            "this server cannot empty a partition of {}: {parameter} needs SQL Server 2016 or later; omit it",
             SAMPLES.name
         )))
     }
@@ -267,7 +267,7 @@ impl Store {
     async fn check_layout(&self, session: &mut Session) -> Result<(), Error> {
         let rows = session.query(self.sql.layout, &[]).await?;
         let found = rows.first().and_then(|row| row.first()).and_then(Value::text);
-        let found = found.unwrap_or("not told, because making them was broken off");
+        let found = found.unwrap_or("unknown, because their creation was interrupted");
         let wanted = self.layout.to_string();
         if found == wanted {
             return Ok(());

@@ -79,7 +79,7 @@ impl Workload for Settings {
         match (&job.source, job.rate_per_s()) {
             (Source::Counters, _) => format!("counters of {} tags", job.tags),
             (Source::Random(_), Some(rate)) => format!("random {rate}/s"),
-            (Source::Random(_), None) => "as fast as the buffer takes them".to_owned(),
+            (Source::Random(_), None) => "as fast as the buffer accepts them".to_owned(),
             (other, _) => other.name(),
         }
     }
@@ -95,7 +95,7 @@ impl Workload for Settings {
             (None, None) => "max".to_owned(),
         };
         let writers = if job.writers == 1 { "writer" } else { "writers" };
-        format!("{rate:>8}  {:>5} rows a flush  {} {writers}", job.flush_rows, job.writers)
+        format!("{rate:>8}  {:>5} records per batch  {} {writers}", job.flush_rows, job.writers)
     }
 
     fn quick_look(_: &Self, asked: &[&Self]) -> Self {
@@ -122,8 +122,7 @@ impl Workload for Settings {
             ];
             given.into_iter().filter(move |&(_, is_given)| is_given && !runs)
         });
-        let problem = "has no effect in a trial that is shorter than the time between two purges: measure longer, or give \
-                       a shorter maintenance_interval";
+        let problem = "has no effect, because the trial is shorter than the time between purges: measure longer, or use a shorter maintenance_interval";
         ignored.map(|(parameter, _)| JobError { parameter, problem: problem.to_owned() }).collect()
     }
 
@@ -131,12 +130,11 @@ impl Workload for Settings {
         let mut contradictions = Vec::new();
         if self.rate.is_some() {
             let search = record::Parameter::new("search");
-            let problem = format!("is what a search looks for; leave it out, or leave out {search}");
+            let problem = format!("is the result of a search: omit it, or omit {search}");
             contradictions.push(JobError { parameter: "rate", problem });
         }
         if let Some(source) = self.source.as_ref().filter(|source| **source != SourceChoice::Random) {
-            let problem =
-                format!("{source} has a pace of its own, and a search needs one that it can set; use random");
+            let problem = format!("{source} has its own pace, but a search must set the rate: use random");
             contradictions.push(JobError { parameter: "source", problem });
         }
         let cycle = self.maintenance_interval.unwrap_or(Span::ZERO);

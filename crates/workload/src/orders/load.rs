@@ -1,7 +1,7 @@
 //! Loads a store: loaders make rows and append them, each over a session of its own and with no files in between. Keys,
 //! procedures and statistics follow.
 //!
-//! The row that says what is loaded is there from the beginning, so that a load that was broken off is known to be one.
+//! The row that says what is loaded is there from the beginning, so that a load that was interrupted is known to be one.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -100,7 +100,7 @@ fn fill(
 ) -> Result<Loaded, LoadError> {
     let runtime = runtime()?;
     let name = own.name();
-    tell(Preparation::waiting(format!("counting what a store of {} comes to", data.size())));
+    tell(Preparation::waiting(format!("computing the checksums of a store of {}", data.size())));
     let mut loaded = outcome(data, threads, stop).ok_or(LoadError::Interrupted)?;
     let begin = async {
         let mut session = own.session().await?;

@@ -77,8 +77,11 @@ fn is_told_from_the_first_row_to_the_last_index(told: &[Preparation], loaded: &L
     assert_eq!(indexes.last().map(|at| (at.done, at.total)), Some((steps, Some(steps))));
     assert!(indexes[0].done == 0 && indexes.iter().all(|at| at.what.starts_with("building indexes of ")));
     let first = |what: &str| told.iter().position(|at| at.what.starts_with(what));
-    assert!(first("taking up") < first("counting what"), "{told:#?}");
-    assert!(first("counting what") < first("loading") && first("loading") < first("building"), "{told:#?}");
+    assert!(first("preparing") < first("computing the checksums"), "{told:#?}");
+    assert!(
+        first("computing the checksums") < first("loading") && first("loading") < first("building"),
+        "{told:#?}"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{load_again, parameter, the_same_place};
 /// no other run can take it.
 ///
 /// # Errors
-/// When there is no store, it is of another size or seed than is wanted, its load was broken off, somebody else uses
+/// When there is no store, it is of another size or seed than is wanted, its load was interrupted, somebody else uses
 /// it, or the database cannot be reached; [`Error::is_usage`] tells these from what failed.
 pub async fn open_store(
     url: &Url,
@@ -25,7 +25,7 @@ pub async fn open_store(
 }
 
 /// Looks whether [`open_store`] will refuse a store, and takes nothing. Whether one that is not complete is being loaded, or its
-/// load was broken off, is told when it is taken.
+/// load was interrupted, is told when it is taken.
 ///
 /// # Errors
 /// As there.
@@ -53,10 +53,7 @@ pub async fn store_at(url: &Url, name: &str, run: &RunId) -> Option<String> {
 
 fn no_store(url: &Url, name: &str) -> Error {
     let place = if url.file().is_some() { url.to_string() } else { format!("{url}, database `{name}`") };
-    Error::NoDatabase(format!(
-        "{place}: there is no order store; make one with {}",
-        Command::new("orders load")
-    ))
+    Error::NoDatabase(format!("{place} has no order store: create one with {}", Command::new("orders load")))
 }
 
 /// Refuses a store that is not whole, or not the one that is wanted.
@@ -64,14 +61,14 @@ fn check_loaded(place: &Url, loaded: &Loaded, wanted: WantedStore) -> Result<(),
     let (size, seed) = (&loaded.size, loaded.seed);
     if loaded.state == State::Loading {
         return Err(Error::NoDatabase(format!(
-            "{place}: the load of this store of {size} was broken off; load it again with {}, and {}",
+            "{place}: the load of this store of {size} was interrupted; load it again with {}, and {}",
             load_again(size).with(Parameter::new("seed").of(seed)),
             the_same_place()
         )));
     }
     if let Some(wanted) = wanted.seed.filter(|&wanted| wanted != seed) {
         return Err(Error::NoDatabase(format!(
-            "{place} is a store of seed {seed}, and {wanted} was asked for: leave out {}, or load it with {}, and {}",
+            "{place} is a store of seed {seed}, not {wanted}: omit {}, or load it with {}, and {}",
             parameter("store_seed"),
             load_again(size).with(Parameter::new("seed").of(wanted)),
             the_same_place()
@@ -79,7 +76,7 @@ fn check_loaded(place: &Url, loaded: &Loaded, wanted: WantedStore) -> Result<(),
     }
     match wanted.size.map(|size| size.to_string()) {
         Some(wanted) if wanted != *size => Err(Error::NoDatabase(format!(
-            "{place} is a store of {size}, and {wanted} was asked for: leave out {}, or load it with {}, and {}",
+            "{place} is a store of {size}, not {wanted}: omit {}, or load it with {}, and {}",
             parameter("size"),
             load_again(&wanted).with(Parameter::new("seed").of(seed)),
             the_same_place()
@@ -117,7 +114,7 @@ async fn read_store(session: &mut Session, place: &Url) -> Result<Loaded, Error>
         Err(error) => return Err(error),
     };
     Err(Error::NoDatabase(format!(
-        "{place} holds no whole order store{words}: give another, or load a store in place of what is there with {}",
+        "{place} has no complete order store{words}: use another, or replace it with {}",
         Command::new("orders load").with(Parameter::new("replace").of(true))
     )))
 }

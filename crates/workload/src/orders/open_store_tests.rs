@@ -31,14 +31,14 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     let url: Url = url.parse().unwrap();
     let said = refused(&url);
     assert!(
-        said.contains("there is no order store; make one with ‹\u{2063}prony orders load\u{2063}›"),
+        said.contains("has no order store: create one with ‹\u{2063}prony orders load\u{2063}›"),
         "{said}"
     );
     // What was made to look for it is gone: a database that is there would not be made again.
     drop(runtime().unwrap().block_on(Own::make(&url, "orders", &claim(Existing::Refuse))).unwrap());
     let said = refused(&url);
     assert!(
-        said.contains("holds no whole order store (")
+        said.contains("has no complete order store (")
             && said.contains("‹\u{2063}prony orders load, replace true\u{2063}›"),
         "{said}"
     );
@@ -55,11 +55,11 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
         mark_used(&mut session).await.unwrap();
         drop(own);
         let said = refusal(&url, wanted(Some("1GB"), None)).await;
-        let expected = "is a store of 1MB, and 1GB was asked for: leave out ‹\u{2063}workload.orders.size\u{2063}›, or load it with \
+        let expected = "is a store of 1MB, not 1GB: omit ‹\u{2063}workload.orders.size\u{2063}›, or load it with \
                         ‹\u{2063}prony orders load, replace true, size 1GB, seed 7\u{2063}›, and the same ‹\u{2063}target\u{2063}› and ‹\u{2063}database\u{2063}›";
         assert!(said.ends_with(expected), "{said}");
         let said = refusal(&url, wanted(Some("1MB"), Some(42))).await;
-        let expected = "is a store of seed 7, and 42 was asked for: leave out ‹\u{2063}workload.orders.store_seed\u{2063}›, or load it \
+        let expected = "is a store of seed 7, not 42: omit ‹\u{2063}workload.orders.store_seed\u{2063}›, or load it \
                         with ‹\u{2063}prony orders load, replace true, size 1MB, seed 42\u{2063}›, and the same ‹\u{2063}target\u{2063}› and \
                         ‹\u{2063}database\u{2063}›";
         assert!(said.ends_with(expected), "{said}");
@@ -70,7 +70,7 @@ fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
         mark_used(&mut session).await.unwrap();
         drop(own);
         let said = refusal(&url, WantedStore::default()).await;
-        assert!(said.contains("the load of this store of 1MB was broken off; load it again"), "{said}");
+        assert!(said.contains("the load of this store of 1MB was interrupted; load it again"), "{said}");
     });
 }
 
@@ -99,5 +99,5 @@ fn tables_that_nothing_is_said_of_are_no_store() {
         let own = Own::make(&url, "orders", &claim(Existing::Refuse)).await.unwrap();
         create_tables(&mut own.session().await.unwrap(), crate::orders::StoreSize::DEFAULT).await.unwrap();
     });
-    assert!(refused(&url).contains("holds no whole order store: give another"));
+    assert!(refused(&url).contains("has no complete order store: use another"));
 }

@@ -116,7 +116,7 @@ async fn restore_at(
     match read_loaded(&mut session).await?.map(|now| now.state) {
         Some(State::Loaded) if has_loaded_ids(&mut session, loaded).await? => return Ok(None),
         Some(State::Loaded | State::Used) => store::mark_used(&mut session).await?,
-        Some(State::Loading) | None => return Err(different("its load was broken off".to_owned())),
+        Some(State::Loading) | None => return Err(different("its load was interrupted".to_owned())),
     }
     let size: StoreSize = loaded.size.parse().map_err(|error| different(format!("{error}")))?;
     let data = StoreData::new(size, loaded.seed);

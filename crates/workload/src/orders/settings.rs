@@ -17,93 +17,118 @@ use super::size::StoreSize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Clients of each target, each with a connection of its own [default: 1]
-    #[arg(long = "clients", visible_alias = "n-threads", value_name = "NUMBER", help_heading = "Load")]
+    /// Clients per target, each with its own connection [default: 1]
+    #[arg(short = 'c', long = "clients", alias = "n-threads", value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_threads: Option<u32>,
 
-    /// Clients of a target that begin to order each second, until all do [default: 10]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
+    /// Clients per target that start per second [default: 10]
+    #[arg(long, hide_short_help = true, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub ramp_rate: Option<f64>,
 
-    /// Time that a client thinks after an order: uniform from nothing to twice this [default: 0s]
+    /// Mean wait between orders of a client [default: 0s]
+    ///
+    /// The waits are uniform, from nothing to twice this time.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
 
-    /// Longest pause before what was in a deadlock is tried again, uniform from nothing to this, within its response time
-    /// [default: 1ms, twice as long after each further one, up to 1s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Longest wait before a retry after a deadlock [default: 1ms]
+    ///
+    /// The wait is uniform from nothing to this, and is part of the response time. The default doubles with each
+    /// further retry, up to 1s.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock_pause: Option<Span>,
 
-    /// Orders due a minute, or with a unit: 30000/min, 500/s; all targets together, whatever becomes of them. Without it each
-    /// client orders again when its last order is done
-    #[arg(long, value_name = "PER_MINUTE", help_heading = "Load", value_parser = load::per_minute::parse)]
+    /// Target rate with a unit, such as 30000/min or 500/s
+    ///
+    /// The rate is that of all targets together. Orders are sent on time even if the database is slow. Without
+    /// --rate each client orders again when its last order is done.
+    #[arg(long, value_name = "RATE", help_heading = "Load", value_parser = load::per_minute::parse)]
     #[serde(with = "load::per_minute", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
-    /// With --rate: orders come as independent customers would send them (Poisson) instead of evenly spaced
-    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Space orders as independent customers would [default: evenly]
+    ///
+    /// Applies with --rate. With --poisson the gaps are exponential (a Poisson process).
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Share of the CPU at which the server is held by the number of clients that order, such as 60%. It is what the server itself
-    /// uses of the processors that it may use: of a started server within its limits, else of this machine's, on which it must be.
-    /// Where its processes cannot be seen, all that the load does not use counts, other programs too, and the report says so
-    #[arg(long, value_name = "SHARE", help_heading = "Load")]
+    /// Hold the server at this CPU share, such as 60%
+    ///
+    /// prony changes the number of active clients. The share is the CPU time that the server uses, of the CPUs that
+    /// it may use. For a managed server these are its limits, otherwise all CPUs of this machine, on which the
+    /// server must run. If its processes are not visible, all CPU time except that of the load counts, also that of
+    /// other programs. The report then says so.
+    #[arg(long, hide_short_help = true, value_name = "SHARE", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_target: Option<CpuTarget>,
 
-    /// Load that does not count, before the measured window [default: 1m, or as long as the ramp takes]
-    #[arg(long = "warm-up", visible_alias = "warmup-time", value_name = "TIME", help_heading = "Load")]
+    /// Load before the measured window [default: 1m]
+    ///
+    /// The default is at least the time that the ramp takes.
+    #[arg(long = "warm-up", aliases = ["warmup-time", "warmup"], value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_time: Option<Span>,
 
     /// Length of the measured window [default: 5m]
-    #[arg(long = "duration", visible_alias = "run-time", value_name = "TIME", help_heading = "Load")]
+    #[arg(
+        short = 'd',
+        short_alias = 'T',
+        long = "duration",
+        alias = "run-time",
+        value_name = "TIME",
+        help_heading = "Load"
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_time: Option<Span>,
 
     /// Seed of all random choices [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 
-    /// Share of orders of customers who are new, in per cent [default: 20]
-    #[arg(long, value_name = "PER_CENT", help_heading = "Orders", value_parser = load::per_cent::parse)]
+    /// Share of orders of new customers, in per cent [default: 20]
+    #[arg(long, hide_short_help = true, value_name = "PER_CENT", help_heading = "Orders", value_parser = load::per_cent::parse)]
     #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub pct_newcustomers: Option<f64>,
 
-    /// Mean number of browses of an order [default: 3]
-    #[arg(long, value_name = "NUMBER", help_heading = "Orders")]
+    /// Mean number of browses per order [default: 3]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_searches: Option<u32>,
 
-    /// Mean number of products that a browse asks for [default: 5]
-    #[arg(long, value_name = "NUMBER", help_heading = "Orders")]
+    /// Mean number of products per browse [default: 5]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search_batch_size: Option<u32>,
 
-    /// Mean number of products of a cart, which has 10 at most [default: 5]
-    #[arg(long, value_name = "NUMBER", help_heading = "Orders")]
+    /// Mean number of products per cart, at most 10 [default: 5]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_line_items: Option<u32>,
 
-    /// Whether operations are procedures in the database (on) or prepared statements (off) [default: on where the engine
-    /// has procedures]
+    /// Procedures in the database (on), or prepared statements (off)
+    ///
+    /// [default: on if the engine has procedures]
     #[arg(long, value_name = "ON_OR_OFF", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub procedures: Option<Procedures>,
 
-    /// Size that the stores must have, such as 10MB [default: whatever was loaded]
+    /// Size that the stores must have, such as 10MB
+    ///
+    /// [default: any]
     #[arg(long, value_name = "SIZE", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<StoreSize>,
 
-    /// Seed that the rows of the stores must have, as `prony orders load --seed` had it [default: whatever was loaded]
-    #[arg(long, value_name = "NUMBER", help_heading = "Orders")]
+    /// Seed that the rows of the stores must have
+    ///
+    /// It is the --seed of `prony orders load`. [default: any]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_seed: Option<u64>,
 }
@@ -112,9 +137,9 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Procedures {
-    /// Each is a call of a procedure in the database.
+    /// Each operation calls a procedure in the database.
     On,
-    /// Each is prepared statements.
+    /// Each operation consists of prepared statements.
     Off,
 }
 
@@ -127,7 +152,7 @@ pub struct CpuTarget(
 
 /// A text that is no share of the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no share of the CPU: give per cent from 1% to 99%, such as 60%")]
+#[error("`{0}` is not a share of the CPU: use per cent from 1% to 99%, such as 60%")]
 pub struct CpuTargetError(String);
 
 impl FromStr for CpuTarget {

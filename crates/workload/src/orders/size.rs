@@ -15,7 +15,7 @@ pub struct StoreSize {
 /// A text that is no size of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{given}` is no size of an order store: give whole MB or GB from 1MB to 1000GB, such as 10MB, 1GB or 40GB"
+    "`{given}` is not a size of an order store: use whole MB or GB from 1MB to 1000GB, such as 10MB, 1GB or 40GB"
 )]
 pub struct SizeError {
     given: String,

@@ -62,7 +62,7 @@ const OTHERS: [Query; 8] = [
         |_| 0,
     ),
     (
-        "order lines without an order",
+        "order lines without their order",
         "SELECT count(*) FROM orderlines l LEFT JOIN orders o ON o.orderid = l.orderid WHERE o.orderid IS NULL",
         |_| 0,
     ),

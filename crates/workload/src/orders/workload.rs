@@ -77,7 +77,7 @@ impl Workload for Settings {
         format!("an order store{size}{seed}")
     }
 
-    /// `32 clients, 20ms to think`, `6000 orders/min due`.
+    /// `32 clients, 20ms think time`, `6000 orders/min offered`.
     fn sessions(job: &Job) -> u32 {
         job.n_threads
     }
@@ -93,9 +93,9 @@ impl Workload for Settings {
         match (job.cpu_target, job.pacing) {
             (Some(share), _) => format!("{stores}clients for {} of the CPU", CpuTarget(share)),
             (None, Pacing::Closed { think_time }) if think_time == Span::ZERO => format!("{stores}{clients}"),
-            (None, Pacing::Closed { think_time }) => format!("{stores}{clients}, {think_time} to think"),
+            (None, Pacing::Closed { think_time }) => format!("{stores}{clients}, {think_time} think time"),
             (None, Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s }) => {
-                format!("{} orders/min due", rate_per_s * record::orders::MINUTE_S)
+                format!("{} orders/min offered", per_min(rate_per_s))
             }
         }
     }
@@ -103,15 +103,34 @@ impl Workload for Settings {
     fn line(job: &Job) -> String {
         let clients = if job.n_threads == 1 { "client" } else { "clients" };
         let pace = match job.pacing {
-            Pacing::Closed { think_time } => format!("{think_time} to think"),
+            Pacing::Closed { think_time } if think_time == Span::ZERO => "no think time".to_owned(),
+            Pacing::Closed { think_time } => format!("{think_time} think time"),
             Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s } => {
-                format!("{} orders/min", rate_per_s * record::orders::MINUTE_S)
+                format!("{} orders/min", per_min(rate_per_s))
             }
         };
-        format!("{:>5} {clients} a target  {pace}", job.n_threads)
+        format!("{:>5} {clients} per target  {pace}", job.n_threads)
     }
 
     fn quick_look(_: &Self, _: &[&Self]) -> Self {
         Self { warmup_time: Some(Span::seconds(2)), run_time: Some(Span::seconds(8)), ..Self::default() }
+    }
+}
+
+/// Orders per minute. A rate per minute is kept per second, and comes back with the noise of the division.
+fn per_min(rate_per_s: f64) -> f64 {
+    let per_min = rate_per_s * record::orders::MINUTE_S;
+    (per_min * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_per_minute_is_the_one_that_was_given() {
+        for given in [500.0, 7.0, 0.1, 30_000.0, 123_456.7] {
+            assert_eq!(per_min(given / record::orders::MINUTE_S).to_string(), given.to_string());
+        }
     }
 }

@@ -34,11 +34,13 @@ pub struct Settings {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5020")]
     pub listen: SocketAddr,
 
-    /// Registers, from address 0 on
+    /// Registers, from address 0
     #[arg(long, value_name = "NUMBER", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub registers: u32,
 
-    /// Registers that change each second, one after the other; 0 for none [default: all of them]
+    /// Registers that change per second, in turn [default: all]
+    ///
+    /// 0 for none.
     #[arg(long, value_name = "NUMBER")]
     pub changes_per_s: Option<u32>,
 
@@ -218,10 +220,7 @@ impl Service for Registers {
     type Exception = ExceptionCode;
     type Future = std::future::Ready<Result<Response, ExceptionCode>>;
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "requests of Modbus, of which the rest are not served"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other requests of Modbus are not served")]
     fn call(&self, request: Self::Request) -> Self::Future {
         std::future::ready(match request {
             Request::ReadHoldingRegisters(first, count) => {
@@ -235,7 +234,7 @@ impl Service for Registers {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::AddrInUse => "give another port, or port 0 for a free one",

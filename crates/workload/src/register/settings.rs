@@ -7,59 +7,72 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Registers: rows of one table, each of which is written and read by all clients. Of fewer of them more is known [default: 100]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    /// Registers: rows that all clients write and read [default: 100]
+    ///
+    /// With fewer registers more of their history is known.
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<u32>,
 
-    /// Clients, each with a connection of its own [default: 10]
+    /// Clients, each with its own connection [default: 10]
     #[arg(short, long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clients: Option<u32>,
 
-    /// Operations due a second, all clients together, whatever becomes of them [default: 1000]
+    /// Target rate in operations per second [default: 1000]
+    ///
+    /// The rate is that of all clients together. Operations are sent on time even if the database is slow.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
-    /// Operations come as independent users would send them (Poisson) instead of evenly spaced
-    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Space operations as independent users would [default: evenly]
+    ///
+    /// With --poisson the gaps are exponential (a Poisson process).
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Share of the operations that read, in per cent; the others write [default: 50]
+    /// Share of reads in per cent; the rest are writes [default: 50]
     #[arg(long, value_name = "PER_CENT", help_heading = "Load", value_parser = load::per_cent::parse)]
     #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub reads: Option<f64>,
 
-    /// An operation without an answer is given up after this time, and its client connects again: a write may have been done or not then
-    /// [default: 5s]
+    /// Time after which an operation is given up [default: 5s]
+    ///
+    /// Its client then connects again. It is unknown whether a write was done.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
 
-    /// A time without an answer, while clients wait, that counts as an outage if it is as long [default: 500ms]
+    /// Shortest time without an answer that is an outage [default: 500ms]
+    ///
+    /// The time counts while clients wait.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage: Option<Span>,
 
-    /// Load whose rates and latencies do not count, before the measured window; its answers are checked as all others [default: 5s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Load before the measured window [default: 5s]
+    ///
+    /// Its answers are checked like all others.
+    #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
 
     /// Length of the measured window [default: 1m]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(short, short_alias = 'T', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
-    /// Lost writes are expected, as without fsync: they are reported and do not fail the trial. Any other anomaly still does
-    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Report lost writes without failing the trial [default: fail]
+    ///
+    /// Use it if losses are expected, as without fsync. Any other anomaly still fails the trial.
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_losses: Option<bool>,
 
     /// Seed of all random choices [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }

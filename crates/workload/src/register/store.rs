@@ -71,7 +71,7 @@ pub(super) async fn read(session: &mut Session, key: u32) -> Result<Held, Error>
     match rows.as_slice() {
         [] => Ok(Held::NOTHING),
         [row] => held(row),
-        _ => Err(Error::Statement(format!("register {key} has {} rows, though it is the key", rows.len()))),
+        _ => Err(Error::Statement(format!("register {key} has {} rows instead of one", rows.len()))),
     }
 }
 
@@ -99,7 +99,7 @@ fn held(row: &[Value]) -> Result<Held, Error> {
 }
 
 fn strange(row: &[Value]) -> Error {
-    Error::Statement(format!("a register is not as it was written: {row:?}"))
+    Error::Statement(format!("a register differs from all writes: {row:?}"))
 }
 
 fn number(number: u64) -> Result<Value, Error> {

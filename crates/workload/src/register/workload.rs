@@ -80,7 +80,7 @@ impl Workload for Settings {
             Pacing::Fixed { .. } | Pacing::Closed { .. } => "",
         };
         format!(
-            "{}, {}, {} operations/s due{arrivals}",
+            "{}, {}, {} operations/s{arrivals}",
             counted(job.keys, "register"),
             counted(job.clients, "client"),
             job.rate_per_s()

@@ -14,10 +14,10 @@ use crate::named_sql::named;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// By one statement with its values in its text.
+    /// One statement with its values in its text.
     #[default]
     Statement,
-    /// By a call of a procedure in the database, with its values beside it.
+    /// A call of a procedure in the database.
     Procedure,
 }
 

@@ -137,7 +137,7 @@ pub fn check(settings: &Settings, job: &Job, (dialect, engine): (Dialect, &str))
     }
     if settings.cold_file == Some(true) && dialect != Dialect::Sqlite {
         return Err(TrialError::Load(format!(
-            "{} is for a file of SQLite, and {engine} is a server: have it started for the study with {} and {}, or leave it out",
+            "{} needs a SQLite file, but {engine} is a server: let the study start it with {} and {}, or omit it",
             Parameter::new("workload.reporting.cold_file").of("true"),
             Parameter::new("target.server.NAME.between_trials").of("restart"),
             Parameter::new("target.server.NAME.cold").of("true"),
@@ -163,7 +163,7 @@ fn check_numbers(problems: &mut Problems, settings: &Settings) {
         };
         problems.add(
             "days",
-            format!("cannot be {days}: {events} messages are less than one an hour; give {most}"),
+            format!("cannot be {days}: {events} messages are fewer than one per hour; use {most}"),
         );
     }
     problems.within("share", settings.share, 0.0001, 100.0);

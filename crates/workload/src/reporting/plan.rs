@@ -37,11 +37,11 @@ pub(super) fn proviso(dialect: Dialect, access: Access) -> Option<&'static str> 
         (_, Access::Statement) | (Dialect::Sqlite | Dialect::SqlServer, Access::Procedure) => None,
         // <https://www.postgresql.org/docs/current/plpgsql-implementation.html#PLPGSQL-PLAN-CACHING>
         (Dialect::Postgres, Access::Procedure) => Some(
-            "The plans are those of the report as one statement with the same values: the server tells none of what a procedure runs, \
-             and from its sixth call in a session on it may plan that without its values.",
+            "The plans are those of the report as one statement with the same values, because the server shows no plans of \
+            procedures. After five calls in a session it may plan a procedure without its values.",
         ),
         (Dialect::Mysql, Access::Procedure) => Some(
-            "The plans are those of the report as one statement with the same values: the server tells none of what a procedure runs.",
+            "The plans are those of the report as one statement with the same values, because the server shows no plans of procedures.",
         ),
         (Dialect::ClickHouse | Dialect::DuckDb, Access::Procedure) => crate::named_sql::by_columns(),
     }

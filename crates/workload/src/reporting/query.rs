@@ -17,10 +17,10 @@ pub(super) const PUBLISHED_SHARE: f64 = 14_374_260.0 / 150_000_000.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportResult {
-    /// A row for each message.
+    /// One row per message.
     #[default]
     Rows,
-    /// A row for each domain: messages and their bytes.
+    /// One row per domain, with its messages and bytes.
     Aggregate,
 }
 

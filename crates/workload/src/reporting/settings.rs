@@ -11,93 +11,115 @@ use super::query::ReportResult;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Messages that the database is loaded with [default: 1000000; published: 150000000]
+    /// Messages to load [default: 1000000; published: 150000000]
     #[arg(long, value_name = "NUMBER", help_heading = "Messages")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
 
     /// Days over which the messages are spread evenly [default: 365]
-    #[arg(long, value_name = "NUMBER", help_heading = "Messages")]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Messages")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
 
-    /// Bytes of each message's subject, which no report returns: it makes messages as wide, and what a report has to read as large, as
-    /// in a real system [default: 0]
-    #[arg(long, value_name = "BYTES", help_heading = "Messages")]
+    /// Bytes of each message's subject [default: 0]
+    ///
+    /// No report returns the subject. It makes messages as wide as in a real system, so that a report has to read
+    /// as much.
+    #[arg(long, hide_short_help = true, value_name = "BYTES", help_heading = "Messages")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject_bytes: Option<u32>,
 
-    /// Seed of the messages: the same seed makes the same messages everywhere [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Messages")]
+    /// Seed of the messages [default: 42]
+    ///
+    /// The same seed creates the same messages everywhere.
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Messages")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_seed: Option<u64>,
 
-    /// Share of the messages, in per cent, that lies within the report's dates [default: 9.58284, as published]
+    /// Share of messages in the report, in per cent [default: 9.58284]
+    ///
+    /// The default is the published share. The messages are those within the report's dates.
     #[arg(long, value_name = "PER_CENT", help_heading = "Report", value_parser = load::per_cent::parse)]
     #[serde(with = "load::per_cent", skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
 
-    /// Departments of the senders that the report is about, as a pattern of LIKE: % is any text, _ any character [default: %]
-    #[arg(long, value_name = "PATTERN", help_heading = "Report")]
+    /// Departments of the senders, as a LIKE pattern [default: %]
+    ///
+    /// % is any text, _ is any character.
+    #[arg(long, hide_short_help = true, value_name = "PATTERN", help_heading = "Report")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub department: Option<Pattern>,
 
-    /// Classifications that the report is about, as such a pattern [default: %]
-    #[arg(long, value_name = "PATTERN", help_heading = "Report")]
+    /// Classifications in the report, as a LIKE pattern [default: %]
+    ///
+    /// % is any text, _ is any character.
+    #[arg(long, hide_short_help = true, value_name = "PATTERN", help_heading = "Report")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classification: Option<Pattern>,
 
-    /// What the report returns: each message, or a row for each domain with its messages and bytes [default: rows]
+    /// Rows that the report returns [default: rows]
     #[arg(long, value_name = "WHAT", help_heading = "Report")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ReportResult>,
 
-    /// How the database is asked: by a statement with its values in its text, or by a call of a procedure in it, which SQLite lacks
-    /// [default: statement]
+    /// How the database is asked [default: statement]
+    ///
+    /// SQLite has no procedures.
     #[arg(long, value_name = "HOW", help_heading = "Report")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
 
-    /// Reports after the first one, whose mean is told [default: 5]
+    /// Reports after the first one [default: 5]
+    ///
+    /// The result is the mean of these reports.
     #[arg(long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
 
-    /// Events that arrive a second while reports run, each committed by itself or with those that waited; 0 for none
-    /// [default: a study of 0 and of 82.5, as published]
+    /// Events per second that arrive during reports; 0 for none
+    ///
+    /// Each is committed separately, or together with those that waited. [default: a study of 0 and of 82.5, as
+    /// published]
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<f64>,
 
-    /// Events arrive as independent senders would send them (Poisson) instead of evenly spaced
-    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Space arrivals as independent senders would [default: evenly]
+    ///
+    /// With --poisson the gaps are exponential (a Poisson process).
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Have the kernel forget an SQLite file before the first report [default: true]. A server is made cold by its restart, see
-    /// the keys between_trials and cold of [target.server.NAME]
-    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Evict an SQLite file from the page cache first [default: yes]
+    ///
+    /// prony does this before the first report. A server is made cold by a restart: see the keys between_trials and
+    /// cold of [target.server.NAME].
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_file: Option<bool>,
 
-    /// Time in which nothing but arrivals goes on, before the first report [default: 0s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Time with only arrivals before the first report [default: 0s]
+    #[arg(long, alias = "warmup", hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
 
-    /// How long all reports of a trial will take about, for the plan and the time that is left [default: a guess from the rows that
-    /// they return]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Expected time of all reports, for the plan
+    ///
+    /// It is also used for the time left. [default: an estimate from the rows that they return]
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Span>,
 
-    /// Time after which a report is given up and the trial has failed [default: 1h]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Give up a report after this time [default: 1h]
+    ///
+    /// The trial has then failed.
+    #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Span>,
 
-    /// Seed of the arrivals' times where these are random [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    /// Seed of the times of random arrivals [default: 42]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }

@@ -117,7 +117,7 @@ impl Workload for Settings {
     fn without_effect(asked: &[(&Self, &Job)], _: bool) -> Vec<JobError> {
         let is_ignored = asked.iter().any(|(settings, _)| settings.poisson == Some(true))
             && asked.iter().all(|(_, job)| !job.arrivals.is_open());
-        let problem = "has no effect where no events arrive: give arrivals, or leave it out".to_owned();
+        let problem = "has no effect where no events arrive: give arrivals, or omit it".to_owned();
         is_ignored.then_some(JobError { parameter: "poisson", problem }).into_iter().collect()
     }
 }

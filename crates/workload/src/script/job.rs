@@ -213,7 +213,7 @@ fn check(problems: &mut Problems, settings: &Settings) {
     } else if weights.chain(settings.builtin.iter().map(|script| script.weight)).all(|weight| weight == 0) {
         let problem = match settings.files.is_empty() && settings.builtin.is_empty() {
             true => "are missing: give a file with SQL, a built-in script, or a log to replay",
-            false => "are all left out by a weight of 0: give one a weight",
+            false => "all have weight 0: give one of them a weight",
         };
         problems.add("files", problem);
     }
@@ -255,7 +255,7 @@ fn check(problems: &mut Problems, settings: &Settings) {
 
 fn check_tries(problems: &mut Problems, tries: Option<u32>) {
     if tries == Some(0) {
-        let words = "cannot be 0, which is no limit for pgbench: give a large number";
+        let words = "cannot be 0 (pgbench's word for unlimited): use a large number";
         problems.add("max_tries", format!("{words}, {TRIES_MAX} at most"));
     } else {
         problems.within("max_tries", tries, 1, TRIES_MAX);
@@ -266,7 +266,7 @@ fn check_tries(problems: &mut Problems, tries: Option<u32>) {
 fn without_builtin(problems: &mut Problems, settings: &Settings) {
     let theirs = "is for the tables of built-in scripts, and none is given";
     if settings.initialise.is_some() {
-        problems.add("initialise", format!("{theirs}: leave it out"));
+        problems.add("initialise", format!("{theirs}: omit it"));
     }
     match settings.scale {
         // A file of pgbench has `:scale` from its `-s`.
@@ -274,14 +274,14 @@ fn without_builtin(problems: &mut Problems, settings: &Settings) {
             let define = Parameter::new("workload.script.define").of(format!("scale={scale}"));
             problems.add("scale", format!("{theirs}: for the value of `:scale` in a file give {define}"));
         }
-        Some(_) => problems.add("scale", format!("{theirs}: leave it out")),
+        Some(_) => problems.add("scale", format!("{theirs}: omit it")),
         None => {}
     }
 }
 
 /// What a replay has no use for, since its log says it.
 fn check_replay(problems: &mut Problems, settings: &Settings) {
-    let theirs = "has no effect with a replay, whose log says what is sent and when: leave it out";
+    let theirs = "has no effect with a replay, because the log gives statements and times: omit it";
     for (parameter, is_given) in [
         ("files", !settings.files.is_empty()),
         ("builtin", !settings.builtin.is_empty()),
@@ -301,7 +301,7 @@ fn check_replay(problems: &mut Problems, settings: &Settings) {
     if settings.protocol == Some(Protocol::Procedure) {
         problems.add(
             "protocol",
-            "cannot be procedure with a replay, whose log says what is sent by itself: leave it out",
+            "cannot be procedure with a replay, because the log gives the statements: omit it",
         );
     }
     problems.within("speed", settings.speed, SPEEDS[0], SPEEDS[1]);
@@ -319,7 +319,7 @@ fn without_replay(problems: &mut Problems, settings: &Settings) {
         ("shapes", settings.shapes.is_some()),
     ] {
         if is_given && settings.replay.is_none() {
-            problems.add(parameter, format!("is for a log that is replayed: give {replay}, or leave it out"));
+            problems.add(parameter, format!("is for a log that is replayed: give {replay}, or omit it"));
         }
     }
 }
@@ -359,8 +359,11 @@ mod tests {
         for part in ["files are missing", "clients cannot be 0", "max_tries", "1s", "poisson", "`a` twice"] {
             assert!(told.contains(part), "{part} in {told}");
         }
-        assert!(told.contains("no limit for pgbench: give a large number, 1000000 at most"), "{told}");
-        assert!(job("files = [\"a@0\"]").unwrap_err().contains("weight of 0"));
+        assert!(
+            told.contains("(pgbench's word for unlimited): use a large number, 1000000 at most"),
+            "{told}"
+        );
+        assert!(job("files = [\"a@0\"]").unwrap_err().contains("all have weight 0"));
         assert!(job("files = [\"a\"]\nrate = 5.0\nthink_time = \"1s\"").unwrap_err().contains("think_time"));
     }
 
@@ -375,10 +378,7 @@ mod tests {
             "{told}"
         );
         let told = job("replay = \"a.csv\"\nscale = 10\ninitialise = true").unwrap_err();
-        assert!(
-            !told.contains("scale=10") && told.matches("none is given: leave it out").count() == 2,
-            "{told}"
-        );
+        assert!(!told.contains("scale=10") && told.matches("none is given: omit it").count() == 2, "{told}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Parameters {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(content);
         let line_of = |position: Option<&csv::Position>| position.map_or(1, csv::Position::line);
         let unreadable =
-            |error: &csv::Error| (line_of(error.position()), format!("it is no CSV in UTF-8: {error}"));
+            |error: &csv::Error| (line_of(error.position()), format!("not CSV in UTF-8: {error}"));
         let header = reader.headers().map_err(|error| unreadable(&error))?.clone();
         let mut variables = Vec::with_capacity(header.len());
         for name in &header {
@@ -53,14 +53,12 @@ impl Parameters {
             if !is_name(name) {
                 return Err((
                     1,
-                    format!(
-                        "`{name}` is no name of a variable: the first line names them, with letters, digits and _"
-                    ),
+                    format!("invalid variable name `{name}` in the first line: use letters, digits and _"),
                 ));
             }
             let variable = names.index(name);
             if variables.contains(&variable) {
-                return Err((1, format!("`{name}` stands there twice")));
+                return Err((1, format!("`{name}` occurs twice")));
             }
             variables.push(variable);
         }
@@ -72,7 +70,7 @@ impl Parameters {
                 return Err((line_of(record.position()), words));
             }
             if record.iter().any(|value| value.contains('\0')) {
-                let words = "a value has a zero byte, which cannot be sent to a server: take it out";
+                let words = "a value has a zero byte, which cannot be sent to a server: remove it";
                 return Err((line_of(record.position()), words.to_owned()));
             }
             values.extend(record.iter().map(str::to_owned));
@@ -155,7 +153,7 @@ mod tests {
         for (content, line, part) in [
             ("", 1, "no row"),
             ("id\n", 1, "no row"),
-            ("id,1x\n1,2\n", 1, "`1x` is no name"),
+            ("id,1x\n1,2\n", 1, "invalid variable name `1x`"),
             ("id,id\n1,2\n", 1, "twice"),
             ("id,name\n1,a\n2\n", 3, "1 values, and the first line names 2"),
             ("id,name\n1,a\n2,\"b\n3,c\n", 3, "is never closed"),

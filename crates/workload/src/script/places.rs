@@ -131,7 +131,7 @@ fn kind_of_place(tokens: &[Token], at: usize, dialect: Dialect) -> Option<&'stat
         return Some("a name");
     }
     if is_element(tokens, at) {
-        return Some("a column to sort or group by, which a parameter never is");
+        return Some("a column to sort or group by");
     }
     let is_create = tokens[first].text == "create";
     if is_create && tokens[first..at].iter().any(|token| token.text == "view") {
@@ -141,7 +141,7 @@ fn kind_of_place(tokens: &[Token], at: usize, dialect: Dialect) -> Option<&'stat
         && (WITHOUT_PARAMETERS.contains(&tokens[first].text.as_str())
             || is_create && !is_table_as(&tokens[first..at]))
     {
-        return Some("a part of a statement that takes no parameters");
+        return Some("a part of a statement without parameters");
     }
     None
 }

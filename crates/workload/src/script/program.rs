@@ -135,7 +135,7 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
     let refused = |parameter: &str, value: &dyn std::fmt::Display, words: String| {
         let parameter = Parameter::new(parameter).of(value);
         Err(TrialError::Load(format!(
-            "{parameter} cannot be had with the log {}: {words}",
+            "{parameter} does not work with the log {}: {words}",
             replay.file.display()
         )))
     };
@@ -144,10 +144,10 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
     if let (Some(protocol), false) = (replay.protocol, log.has_values() && dialect == Dialect::Postgres) {
         let words = match log.has_values() {
             false => {
-                "none of its statements has values beside it, and all are sent as one text; leave it out"
+                "none of its statements has separate parameters, so prony sends each as one text: omit it"
             }
             true => {
-                "only PostgreSQL takes its values beside a statement; leave it out, and they are put into the text"
+                "only PostgreSQL accepts separate parameters from a log: omit it, and prony puts the values into the text"
             }
         };
         return refused("workload.script.protocol", &Protocol::Statements(protocol), words.to_owned());
@@ -161,7 +161,7 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
     }
     phases.measure = replay.duration.unwrap_or(Span { ns: whole_ns - phases.warm_up.ns });
     if phases.end_ns() > whole_ns {
-        let words = format!("with the warm-up it is over after {length}; give less, or leave it out");
+        let words = format!("with the warm-up it is over after {length}; give less, or omit it");
         return refused("workload.script.duration", &phases.measure, words);
     }
     // What is offered within the window: a log may have been at rest before and behind it.
@@ -226,19 +226,19 @@ fn step_not_sent(step: &Step, protocol: database::Protocol, dialect: Dialect) ->
             if statement.statements_in_it() > 1 && protocol != database::Protocol::Simple =>
         {
             Some(format!(
-                "`\\;` puts statements into one text, which has no values beside it: give {}",
+                "`\\;` combines statements into one text, which cannot have separate parameters: use {}",
                 parameter("simple")
             ))
         }
         Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => match dialect {
             Dialect::Postgres if protocol == database::Protocol::Simple => Some(format!(
-                "`\\startpipeline`: a pipeline is of statements with values beside them: give {} or {}",
+                "`\\startpipeline`: a pipeline needs statements with separate parameters: use {} or {}",
                 parameter("prepared"),
                 parameter("extended")
             )),
             Dialect::Postgres => None,
             Dialect::Sqlite | Dialect::Mysql | Dialect::SqlServer | Dialect::ClickHouse | Dialect::DuckDb => Some(format!(
-                "`\\startpipeline`: {} has no pipelines; leave out the commands of the pipeline",
+                "`\\startpipeline`: {} has no pipelines: remove the pipeline commands",
                 dialect.name()
             )),
         },
@@ -326,8 +326,7 @@ fn within_quotes(job: &Job, scripts: &[Drawn], (names, known): (&Names, &BTreeSe
         let variable = statement.quoted().find(|variable| known.contains(variable))?;
         let name = names.name(variable);
         Some(format!(
-            "{place}: `:{name}` stands within quotes, where only a text with its values in it has that of a variable: give {simple}, or put \
-             the text together in SQL"
+            "{place}: `:{name}` is within quotes, where separate parameters do not work: use {simple}, or concatenate the text in SQL"
         ))
     };
     statements(scripts).filter_map(told).collect()
@@ -363,8 +362,7 @@ fn without_parameters(job: &Job, scripts: &[Drawn], names: &Names, dialect: Dial
         let (variable, kind) = without_parameter(statement, names, dialect)?;
         let name = names.name(variable);
         Some(format!(
-            "{place}: `:{name}` stands in the place of {kind}, and is sent as a value beside the text: give {simple}, which \
-             puts it into the text"
+            "{place}: `:{name}` replaces {kind}, which cannot be a separate parameter: use {simple}, which puts it into the text"
         ))
     };
     statements(scripts).filter_map(told).collect()
@@ -474,7 +472,7 @@ mod tests {
         for protocol in ["prepared", "extended", "procedure"] {
             let told =
                 checked(&[script], &format!("protocol = \"{protocol}\""), Dialect::Postgres).unwrap_err();
-            assert!(told.starts_with("0.sql:2: `:days` stands within quotes"), "{told}");
+            assert!(told.starts_with("0.sql:2: `:days` is within quotes"), "{told}");
             assert_eq!(told.lines().count(), 1, "`:MI` is no variable: {told}");
         }
         assert!(checked(&[script], "protocol = \"simple\"", Dialect::Postgres).is_ok());
@@ -543,7 +541,7 @@ mod tests {
     #[test]
     fn a_zero_byte_is_a_mistake_and_the_end_of_a_text_of_dos_is_none() {
         let told = checked(&["SELECT 1;\nSELECT '\0';\n"], "", Dialect::Postgres).unwrap_err();
-        assert_eq!(told, "0.sql:2: a zero byte cannot be sent to a server: take it out");
+        assert_eq!(told, "0.sql:2: a zero byte cannot be sent to a server: remove it");
         let job = checked(&["SELECT 1;\r\n\u{1a}"], "", Dialect::Postgres).unwrap();
         assert_eq!(job.program.unwrap().scripts[0].script.commands.len(), 1);
         let directory = tempfile::tempdir().unwrap();
@@ -560,7 +558,7 @@ mod tests {
         for protocol in ["prepared", "extended", "procedure"] {
             let settings = format!("protocol = \"{protocol}\"");
             let told = checked(&[script], &settings, Dialect::Postgres).unwrap_err();
-            let places = ["0.sql:2: `:n` stands in the place of a part of a name", "0.sql:3: `:n` stands"];
+            let places = ["0.sql:2: `:n` replaces a part of a name", "0.sql:3: `:n` replaces"];
             assert!(places.iter().all(|place| told.contains(place)), "{told}");
         }
         assert!(checked(&[script], "protocol = \"simple\"", Dialect::Postgres).is_ok());

@@ -15,138 +15,171 @@ use super::replay::LogFormat;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Files with SQL and pgbench's meta-commands, each of which is a transaction. @WEIGHT behind one has it drawn more often, or
-    /// less, than the others: a.sql@3 b.sql
+    /// Files with SQL and pgbench meta-commands, one transaction each
+    ///
+    /// @WEIGHT after a file changes how often it is chosen: a.sql@3 b.sql
     #[arg(value_name = "FILE[@WEIGHT]")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ScriptFile>,
 
-    /// A script of pgbench's: select-only, simple-update or tpcb-like, with @WEIGHT behind it as behind a file; several times for several. Its
-    /// tables are made where the database is, or are there already (`pgbench -i`); after the load their balances have to agree
+    /// A pgbench script: select-only, simple-update or tpcb-like
+    ///
+    /// @WEIGHT after the name works as after a file. Can be repeated. The tables can exist already (`pgbench -i`),
+    /// or --initialize creates them. On a managed server prony creates them. After the load their balances must
+    /// agree.
     #[arg(short, long, value_name = "NAME[@WEIGHT]", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub builtin: Vec<BuiltinScript>,
 
-    /// Size of the tables that are made for --builtin: 100,000 accounts for each, about 15 MB. Of tables that are there it is counted
-    /// [default: 1]
+    /// Size of the tables of --builtin [default: 1]
+    ///
+    /// Each unit is 100,000 accounts, about 15 MB. If the tables exist, the scale is counted.
     #[arg(short, long, value_name = "NUMBER", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
 
-    /// Create the tables of --builtin in the database of --target, unless they are there. They stay. For tables of your own on a
-    /// managed server see --init
-    #[arg(long, help_heading = "Scripts", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Create the tables of --builtin in the database [default: no]
+    ///
+    /// The database is that of --target. Existing tables are used, and created tables stay. For your own tables on
+    /// a managed server use --init.
+    #[arg(long = "initialize", help_heading = "Scripts", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialise: Option<bool>,
 
-    /// Clients, each with a connection of its own [default: 1]
+    /// Clients, each with its own connection [default: 1]
     #[arg(short, long, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clients: Option<u32>,
 
-    /// Clients that begin each second, until all do [default: all at once]
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
+    /// Clients that start per second [default: all at once]
+    #[arg(long, hide_short_help = true, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub ramp_rate: Option<f64>,
 
-    /// Time that a client thinks after a transaction: uniform from nothing to twice this [default: 0s]
+    /// Mean wait between transactions of a client [default: 0s]
+    ///
+    /// The waits are uniform, from nothing to twice this time.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
 
-    /// Transactions due a second, all clients together, whatever becomes of them. Without it each client begins its next
-    /// transaction when its last one is done
+    /// Target rate in transactions per second
+    ///
+    /// The rate is that of all clients together. Transactions are sent on time even if the database is slow.
+    /// Without --rate each client starts its next transaction when its last one is done.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
 
-    /// With --rate: transactions come as independent users would send them (Poisson), as pgbench has them, instead of evenly spaced
-    #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    /// Space transactions as independent users would [default: evenly]
+    ///
+    /// Applies with --rate. With --poisson the gaps are exponential (a Poisson process), as in pgbench.
+    #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// A transaction that takes longer counts as late, with --rate from when it was due. One that is later than this before it could be
-    /// sent is not sent, and counted too
+    /// Count slower transactions as late
+    ///
+    /// With --rate the time starts when the transaction was due. A transaction that cannot be sent within the limit
+    /// is not sent, and is counted too.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_limit: Option<Span>,
 
-    /// Load that does not count, before the measured window [default: 5s]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    /// Load before the measured window [default: 5s]
+    #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
 
     /// Length of the measured window [default: 1m]
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    #[arg(short = 'T', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
 
     /// Seed of all random choices [default: 42]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 
-    /// How statements are sent: simple (one text with its values), extended (parsed anew each time, values apart), prepared (once on each
-    /// connection) or procedure (those of a script as a procedure of the server, made before the load and dropped after it, and called
-    /// once a transaction). SQL Server has plans by their text, so that extended and prepared are the same there [default: prepared]
+    /// simple, extended, prepared or procedure [default: prepared]
+    ///
+    /// How statements are sent. simple sends the text with its values. extended parses the text each time and sends the values separately.
+    /// prepared prepares once per connection. procedure calls a procedure once per transaction: prony creates it
+    /// from the script before the load, and drops it afterwards. SQL Server finds plans by text, so extended and
+    /// prepared are the same there.
     #[arg(long, value_name = "PROTOCOL", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
 
-    /// How often a transaction is tried that others were in the way of (a deadlock, a serialization failure, a lock that was not to be
-    /// had in time), with the same random numbers; one that is tried no more counts as failed [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Scripts")]
+    /// Maximum tries of a transaction after conflicts [default: 1]
+    ///
+    /// It is tried again with the same random numbers after a deadlock, a serialization failure or a lock timeout.
+    /// After the last try it counts as failed.
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tries: Option<u32>,
 
-    /// A variable that all scripts have from the beginning: scale=10. Several times for several. Values are recorded and shown in
-    /// reports, as texts of scripts are: put no secrets there
+    /// Variable for all scripts, such as scale=10
+    ///
+    /// Can be repeated. Values are recorded and shown in reports, as are the texts of scripts: do not use secrets.
     #[arg(short = 'D', long, value_name = "NAME=VALUE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub define: Vec<Definition>,
 
-    /// CSV file whose first line names variables, and whose other lines have their values: each transaction takes the next one, and the
-    /// first follows the last. With @random behind the file it takes any
-    #[arg(long, value_name = "FILE[@random]", help_heading = "Scripts")]
+    /// CSV file with variables; each transaction takes the next line
+    ///
+    /// The first line names the variables. After the last line the first one follows. With @random after the file
+    /// name each transaction takes a random line.
+    #[arg(long, hide_short_help = true, value_name = "FILE[@random]", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<ParameterFile>,
 
-    /// File with plain SQL that creates your tables and rows on a server that --managed starts, once and before the load. For the tables of
-    /// --builtin in the database of --target see --initialise
+    /// SQL file that creates your tables on a managed server
+    ///
+    /// It is run once, before the load. For the tables of --builtin in the database of --target use --initialize.
     #[arg(long, value_name = "FILE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<PathBuf>,
 
-    /// Replay a log of statements in place of scripts: PostgreSQL's csvlog, the general log of MariaDB or MySQL, or extended events of SQL
-    /// Server as XML. Each logged session becomes a client that sends its statements in their order, each when it was due
+    /// Replay a log of statements instead of scripts
+    ///
+    /// PostgreSQL's csvlog, the general log of MariaDB or MySQL, or extended events of SQL Server as XML. Each
+    /// logged session becomes a client, which sends its statements in order and at their times.
     #[arg(long, value_name = "FILE", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<PathBuf>,
 
-    /// Format of the log: postgres-csv, mariadb-general (MySQL's too) or sqlserver-events [default: as its content shows]
-    #[arg(long, value_name = "FORMAT", help_heading = "Replay")]
+    /// Format of the log [default: as its content shows]
+    ///
+    /// postgres-csv, mariadb-general (also MySQL's) or sqlserver-events.
+    #[arg(long, hide_short_help = true, value_name = "FORMAT", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<LogFormat>,
 
-    /// Factor of the log's own pace: 2 replays it in half of its time [default: 1]
-    #[arg(long, value_name = "FACTOR", help_heading = "Replay")]
+    /// Replay the log this many times faster [default: 1]
+    #[arg(long, hide_short_help = true, value_name = "FACTOR", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
 
-    /// Replay the statements of this database alone, where the log tells of several. All of them go to the one database of the target
-    #[arg(long, value_name = "NAME", help_heading = "Replay")]
+    /// Replay only the statements of this database
+    ///
+    /// Use it if the log contains several databases. All statements go to the one database of the target.
+    #[arg(long, hide_short_help = true, value_name = "NAME", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_database: Option<String>,
 
-    /// What the error of a replayed statement does: count (it is counted, and its session goes on) or stop (its session stops, and the
-    /// trial is invalid) [default: count]
-    #[arg(long, value_name = "WHAT", help_heading = "Replay")]
+    /// Action if a replayed statement fails: count or stop [default: count]
+    ///
+    /// count counts the error, and its session continues. stop ends its session, and the trial is invalid.
+    #[arg(long, hide_short_help = true, value_name = "WHAT", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_error: Option<OnError>,
 
-    /// Statements that differ in their literals alone are timed together; so many of the most frequent have times of their own, and the
-    /// others one together [default: 20]
-    #[arg(long, value_name = "NUMBER", help_heading = "Replay")]
+    /// Kinds of statements to time separately [default: 20]
+    ///
+    /// Statements that differ only in their literals are one kind. The most frequent kinds are timed separately,
+    /// the others together.
+    #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shapes: Option<u32>,
 }
@@ -206,7 +239,7 @@ impl Default for Protocol {
 
 /// A text that is no way to send statements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to send statements: give simple, extended, prepared or procedure")]
+#[error("unknown way to send statements `{0}`: use simple, extended, prepared or procedure")]
 pub struct ProtocolError(String);
 
 impl FromStr for Protocol {
@@ -247,7 +280,7 @@ pub struct ScriptFile {
 
 /// A text that is no file with a weight.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no script: give a file, or FILE@WEIGHT with a weight from 0 to 1000000")]
+#[error("`{0}` is not a script: use FILE, or FILE@WEIGHT with a weight from 0 to 1000000")]
 pub struct ScriptFileError(String);
 
 /// Most that a script can weigh.

@@ -19,7 +19,7 @@ pub(super) fn sendable(text: &str) -> Result<&str, Vec<(usize, String)>> {
     }
     if zeros > 0 {
         let lines = text.split('\n').enumerate().filter(|(_, line)| line.contains('\0'));
-        let words = "a zero byte cannot be sent to a server: take it out";
+        let words = "a zero byte cannot be sent to a server: remove it";
         return Err(lines.map(|(line, _)| (line + 1, words.to_owned())).collect());
     }
     let ended = text.trim_end();

@@ -154,9 +154,9 @@ fn pace(job: &Job) -> String {
     let clients = if job.clients == 1 { "1 client".to_owned() } else { format!("{} clients", job.clients) };
     match job.pacing {
         Pacing::Closed { think_time } if think_time == Span::ZERO => clients,
-        Pacing::Closed { think_time } => format!("{clients}, {think_time} to think"),
+        Pacing::Closed { think_time } => format!("{clients}, {think_time} think time"),
         Pacing::Fixed { rate_per_s } | Pacing::Poisson { rate_per_s } => {
-            format!("{clients}, {rate_per_s} transactions/s due")
+            format!("{clients}, {rate_per_s} transactions/s offered")
         }
     }
 }

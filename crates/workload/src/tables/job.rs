@@ -116,7 +116,7 @@ pub fn check(job: &Job, dialect: Dialect, can_be_killed: bool) -> Result<(), Tri
     if job.crash == Some(true) && !can_be_killed {
         let parameter = Parameter::new("workload.tables.crash");
         return Err(TrialError::Load(format!(
-            "{}: the server is not prony's to kill: have prony start one with {}, or leave it out",
+            "{}: prony kills only servers that it started: use {}, or omit it",
             parameter.of(true),
             Parameter::new("target.server.managed.engine")
         )));
@@ -124,7 +124,7 @@ pub fn check(job: &Job, dialect: Dialect, can_be_killed: bool) -> Result<(), Tri
     if let Some(level) = job.zstd_level.filter(|_| dialect != Dialect::ClickHouse) {
         let parameter = Parameter::new("workload.tables.zstd_level").of(level);
         return Err(TrialError::Load(format!(
-            "{parameter}: only archive tables of ClickHouse are compressed at a level of ZSTD: leave it out"
+            "{parameter}: only archive tables of ClickHouse are compressed at a level of ZSTD: omit it"
         )));
     }
     match job.access.lacks(dialect) {
@@ -195,7 +195,7 @@ mod tests {
     fn a_server_of_somebody_else_is_not_to_be_killed() {
         let job = job("crash = true").unwrap();
         let told = check(&job, Dialect::Postgres, false).unwrap_err().to_string();
-        assert!(told.contains("the server is not prony's to kill"), "{told}");
+        assert!(told.contains("prony kills only servers that it started"), "{told}");
         check(&job, Dialect::Postgres, true).unwrap();
     }
 }

@@ -76,7 +76,7 @@ impl fmt::Display for Kind {
 
 /// A text that is no kind of table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no kind of table: give one of {}", names())]
+#[error("unknown kind of table `{text}`: use one of {}", names())]
 pub struct KindError {
     text: String,
 }
@@ -138,7 +138,7 @@ impl Access {
             (Self::Procedure, Dialect::DuckDb) => Some("DuckDB has no procedures: give prepared or ad-hoc"),
             (Self::Procedure, Dialect::ClickHouse) => Some("ClickHouse has no procedures: give ad-hoc"),
             (Self::Prepared, Dialect::ClickHouse) => {
-                Some("ClickHouse prepares no statements, and takes no values beside them: give ad-hoc")
+                Some("ClickHouse does not prepare statements: use ad-hoc")
             }
             (Self::Procedure, Dialect::Postgres | Dialect::Mysql | Dialect::SqlServer)
             | (
@@ -158,7 +158,7 @@ impl fmt::Display for Access {
 
 /// A text that is no way to send statements.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to send statements: give ad-hoc, prepared or procedure")]
+#[error("unknown way to send statements `{0}`: use ad-hoc, prepared or procedure")]
 pub struct AccessError(String);
 
 impl FromStr for Access {

@@ -145,7 +145,7 @@ impl Made {
             Kind::Volatile => {
                 let number = NUMBER.fetch_add(1, Ordering::Relaxed);
                 let session = format!("ATTACH 'file:/prony_tables_{number}?vfs=memdb' AS memory");
-                let is_lost = Some("the table is in memory, and gone with the program");
+                let is_lost = Some("the table is in memory and ends with the program");
                 Self { session, is_lost, is_in_memory: true, ..self }
             }
             Kind::Relaxed => Self { session: "PRAGMA synchronous = off".to_owned(), ..self },
@@ -201,7 +201,7 @@ impl Made {
             Kind::Aria => Self {
                 wants: Some(Wants::Engine("Aria")),
                 is_lost: Some(
-                    "Aria has no transactions and a log of its own, and what the server tells is of InnoDB's",
+                    "Aria has no transactions and its own log, and the server reports only InnoDB's log",
                 ),
                 ..self
             },
@@ -219,7 +219,7 @@ impl Made {
         match kind {
             Kind::Volatile | Kind::MemoryDurable => Self {
                 is_lost: (kind == Kind::Volatile)
-                    .then_some("the rows are in memory alone, and gone after a restart"),
+                    .then_some("the rows are only in memory and lost after a restart"),
                 needs: file(Dialect::SqlServer).memory_filegroup,
                 is_in_memory: true,
                 is_compiled: true,
@@ -329,7 +329,7 @@ fn of_rocks(flush: Option<i64>) -> (bool, String) {
             format!("RocksDB's log is not flushed at each commit (rocksdb_flush_log_at_trx_commit={other})"),
         ),
         None => {
-            (false, "the server does not tell whether RocksDB's log is flushed at each commit".to_owned())
+            (false, "the server does not report whether RocksDB's log is flushed at each commit".to_owned())
         }
     }
 }
@@ -340,7 +340,7 @@ fn read_only_with_columns(version: Option<&str>) -> Option<String> {
     const FIRST: u32 = 13;
     let kind = Kind::ColumnstoreIndex;
     let Some(version) = version else {
-        return Some(format!("this server has no {kind} tables: it tells no version"));
+        return Some(format!("this server has no {kind} tables: it does not report its version"));
     };
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     (major.is_none_or(|major| major < FIRST)).then(|| {
@@ -359,7 +359,7 @@ async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<Stri
              the whole server",
             version.text().unwrap_or("of that version")
         )),
-        Some(_) | None => Some(format!("this server has no {kind} tables: it tells no version")),
+        Some(_) | None => Some(format!("this server has no {kind} tables: it does not report its version")),
     })
 }
 
@@ -377,37 +377,39 @@ fn lacking_kind(kind: Kind, dialect: Dialect) -> String {
 /// Why not, where there is more to say of it.
 const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
     match (dialect, kind) {
-        (Dialect::Postgres, Kind::Clustered) => Some(
-            "PostgreSQL has no clustered tables: CLUSTER puts the rows in order once, and later ones lie anywhere",
-        ),
+        (Dialect::Postgres, Kind::Clustered) => {
+            Some("PostgreSQL has no clustered tables: CLUSTER sorts the rows only once")
+        }
         (Dialect::Mysql, Kind::Clustered) => {
-            Some("rows of InnoDB always lie in their primary key, so that row is clustered already")
+            Some("InnoDB always clusters rows by their primary key, so row is already clustered")
         }
         (Dialect::Postgres, Kind::Columnstore) => {
-            Some("PostgreSQL has no columnstore tables of its own, and those of an extension are not tried")
+            Some("PostgreSQL has no built-in columnstore tables, and prony does not test extensions")
         }
         (Dialect::Mysql, Kind::Columnstore) => Some(
-            "MySQL and MariaDB have no columnstore tables of their own, and MariaDB ColumnStore, a plugin with a server of its own, is not tried",
+            "MySQL and MariaDB have no built-in columnstore tables, and prony does not test MariaDB ColumnStore",
         ),
-        (Dialect::ClickHouse, Kind::Row) => Some("ClickHouse has no row tables: it keeps all by columns"),
-        (Dialect::ClickHouse, Kind::Volatile) => {
-            Some("rows of ClickHouse's tables in memory cannot be changed on every server, and none is made")
+        (Dialect::ClickHouse, Kind::Row) => {
+            Some("ClickHouse has no row tables: it stores all tables by columns")
         }
-        (Dialect::ClickHouse, Kind::Relaxed) => Some(
-            "what ClickHouse answered is synced late in all of its tables, so that columnstore is relaxed already",
+        (Dialect::ClickHouse, Kind::Volatile) => Some(
+            "prony creates no ClickHouse tables in memory, because not every server can change their rows",
         ),
-        (Dialect::ClickHouse, Kind::Clustered) => Some(
-            "tables of ClickHouse always lie in the order of their key, so that columnstore is clustered already",
-        ),
-        (Dialect::DuckDb, Kind::Row) => Some("DuckDB has no row tables: it keeps all by columns"),
+        (Dialect::ClickHouse, Kind::Relaxed) => {
+            Some("ClickHouse syncs all its tables after it answers, so columnstore is already relaxed")
+        }
+        (Dialect::ClickHouse, Kind::Clustered) => {
+            Some("ClickHouse always sorts tables by their key, so columnstore is already clustered")
+        }
+        (Dialect::DuckDb, Kind::Row) => Some("DuckDB has no row tables: it stores all tables by columns"),
         (Dialect::DuckDb, Kind::Volatile) => Some(
-            "tables of DuckDB in memory are of another database, which keeps them by columns all the same, and none is made",
+            "prony creates no DuckDB tables in memory: they need another database, and are stored by columns too",
         ),
         (Dialect::DuckDb, Kind::Relaxed) => {
-            Some("DuckDB has no relaxed tables: it syncs every commit, and nothing has it do so later")
+            Some("DuckDB has no relaxed tables: it always syncs every commit")
         }
         (Dialect::DuckDb, Kind::Archive) => {
-            Some("DuckDB has no archive tables: it compresses each column in a way of its own choice already")
+            Some("DuckDB has no archive tables: it already compresses each column in its own way")
         }
         (
             Dialect::Sqlite
@@ -459,7 +461,7 @@ impl Setting {
                 let was =
                     was.first().and_then(|row| row.first()).and_then(Value::integer).ok_or_else(|| {
                         Error::Statement(
-                            "the server does not tell innodb_flush_log_at_trx_commit, and it is not changed"
+                            "the server does not report innodb_flush_log_at_trx_commit, so prony does not change it"
                                 .to_owned(),
                         )
                     })?;
@@ -532,8 +534,8 @@ impl Setting {
     }
 }
 
-const FOUND: &str = "innodb_flush_log_at_trx_commit was 2 before the trial, set by a statement since the server was started: if that was a \
-                     prony that was killed in a trial of a relaxed table, SET GLOBAL innodb_flush_log_at_trx_commit = 1 brings it back";
+const FOUND: &str = "innodb_flush_log_at_trx_commit was 2 before the trial, set by a statement since the server started. A prony \
+killed in a trial of a relaxed table leaves it so: then restore it by SET GLOBAL innodb_flush_log_at_trx_commit = 1";
 
 /// What a run that was killed had set, to be set back once its database is this run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -583,19 +585,16 @@ mod tests {
         assert_eq!(names(Dialect::DuckDb), "columnstore");
         let told = |kind, dialect| Made::of(kind, dialect, 1).unwrap_err();
         assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
-        assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER puts the rows in order once"));
-        assert!(told(Kind::Clustered, Dialect::Mysql).contains("row is clustered already"));
+        assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER sorts the rows only once"));
+        assert!(told(Kind::Clustered, Dialect::Mysql).contains("row is already clustered"));
         assert_eq!(
             lacking(Dialect::Sqlite),
             ["SQLite has no memory-durable, columnstore-index, columnstore, archive, rocks, aria tables"]
         );
         assert_eq!(lacking(Dialect::Postgres).len(), 3);
         // MariaDB has a plugin for them.
-        assert!(
-            told(Kind::Columnstore, Dialect::Mysql)
-                .contains("ColumnStore, a plugin with a server of its own, is not tried")
-        );
-        assert!(told(Kind::Row, Dialect::ClickHouse).contains("keeps all by columns"));
+        assert!(told(Kind::Columnstore, Dialect::Mysql).contains("prony does not test MariaDB ColumnStore"));
+        assert!(told(Kind::Row, Dialect::ClickHouse).contains("stores all tables by columns"));
         assert_eq!(
             lacking(Dialect::ClickHouse)[0],
             "ClickHouse has no memory-durable, covering, columnstore-index, rocks, aria tables"
@@ -625,7 +624,7 @@ mod tests {
         let told = |version| read_only_with_columns(version).unwrap();
         assert!(told(Some("12.0.6024.0")).ends_with("from 2016 (13.0) on, and this is 12.0.6024.0"));
         assert!(told(Some("new")).ends_with("this is new"));
-        assert!(told(None).ends_with("it tells no version"));
+        assert!(told(None).ends_with("it does not report its version"));
     }
 
     #[test]

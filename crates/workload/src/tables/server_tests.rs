@@ -16,7 +16,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-const NOBODY: Kill<'static> = Kill::Nobody("the server is not prony's to kill");
+const NOBODY: Kill<'static> = Kill::Nobody("prony kills only servers that it started");
 
 fn own(url: &str) -> Own {
     let url: Url = url.parse().unwrap();
@@ -243,7 +243,7 @@ fn who_cannot_be_killed_is_not_and_one_that_does_not_come_back_fails_the_trial()
     let server = Postgres::start(&Options::default()).unwrap();
     let own = own(&server.url());
     let (_, outcome) = run_on(&own, "").unwrap();
-    let why = "the server is not prony's to kill".to_owned();
+    let why = "prony kills only servers that it started".to_owned();
     assert_eq!(outcome.survival, Some(Survival::NotTried(why)));
     let job = toml::from_str::<Settings>("rows = 500\nwarm_up = \"0s\"\nduration = \"100ms\"");
     let job = job.unwrap().job().unwrap();
@@ -253,7 +253,7 @@ fn who_cannot_be_killed_is_not_and_one_that_does_not_come_back_fails_the_trial()
     };
     let outcome =
         tried(&Job { crash: Some(false), ..job.clone() }, &mut |_| panic!("it was not to be killed"));
-    assert_eq!(outcome.unwrap().survival, Some(Survival::NotTried("it was not to be tried".to_owned())));
+    assert_eq!(outcome.unwrap().survival, Some(Survival::NotTried("the test was switched off".to_owned())));
     let told = tried(&job, &mut |_| Err("no permission".to_owned())).unwrap_err().to_string();
     assert!(told.contains("the server could not be killed: no permission"), "{told}");
     block_on(own.remove()).unwrap();
@@ -298,7 +298,7 @@ fn clickhouse_has_column_stores_and_says_what_its_version_lacks() {
         None => assert_eq!(archive.wrong, None),
     }
     let (_, row) = run_on(&own, &settings("row")).unwrap();
-    assert!(row.lacks.unwrap().contains("keeps all by columns"));
+    assert!(row.lacks.unwrap().contains("stores all tables by columns"));
     block_on(own.remove()).unwrap();
 }
 

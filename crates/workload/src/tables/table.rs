@@ -43,7 +43,7 @@ impl Course {
     /// Takes note of an answer that is another one than the rows give.
     pub(super) fn expect(&mut self, what: &str, answer: &[i64], expected: &[i64]) {
         if answer != expected && self.wrong.is_none() {
-            self.wrong = Some(format!("{what} answered {answer:?}, and the rows give {expected:?}"));
+            self.wrong = Some(format!("{what} answered {answer:?}, but the rows give {expected:?}"));
         }
     }
 
@@ -180,9 +180,8 @@ impl Table {
         let reading = session.fold(&sql, &[], Checksum::default(), Checksum::add_cells);
         let found = telling(tell, what, reading).await?;
         if found != *expected && course.wrong.is_none() {
-            course.wrong = Some(format!(
-                "the rows that were read back have the checksum {found}, and those that were loaded {expected}"
-            ));
+            course.wrong =
+                Some(format!("the rows read back have the checksum {found}, the loaded rows {expected}"));
         }
         Ok(RowsChecksum { rows: found.rows, sum: found.sum() })
     }

@@ -73,11 +73,8 @@ impl Workload for Settings {
     }
 
     fn besides(job: &Job) -> Option<String> {
-        let killed = if job.crash == Some(false) { "" } else { ", and to kill what can be killed" };
-        Some(format!(
-            "to load {} rows and for the operations on all of them, each trial anew{killed}",
-            job.rows
-        ))
+        let killed = if job.crash == Some(false) { "" } else { ", and for the durability test" };
+        Some(format!("per trial to load {} rows and for the operations on all of them{killed}", job.rows))
     }
 
     fn lacks(job: &Job, dialect: &str) -> Option<String> {

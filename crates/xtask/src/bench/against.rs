@@ -140,11 +140,10 @@ fn compare(
 }
 
 fn told(of: &MedianInterval, verdict: Verdict) -> String {
-    let interval =
-        of.interval.map_or_else(String::new, |(low, high)| format!(" (95 % {low:.3} – {high:.3})"));
+    let interval = of.interval.map_or_else(String::new, |(low, high)| format!(" (95% {low:.3} – {high:.3})"));
     let verdict = match verdict {
-        Verdict::Regression => "REGRESSION of more than 3 %",
-        Verdict::AsCheap => "no regression of 3 %",
+        Verdict::Regression => "REGRESSION of more than 3%",
+        Verdict::AsCheap => "no regression of 3%",
         Verdict::Open => "not settled; more --pairs decide it",
     };
     format!("this/other {:.3}{interval}: {verdict}", of.median)
@@ -265,7 +264,7 @@ mod tests {
     fn a_line_tells_ratio_interval_and_verdict() {
         let ratios = [1.05, 1.04, 1.06, 1.05, 1.07, 1.04];
         let line = told(&median_interval(&ratios).unwrap(), verdict(&ratios));
-        assert_eq!(line, "this/other 1.050 (95 % 1.040 – 1.070): REGRESSION of more than 3 %");
+        assert_eq!(line, "this/other 1.050 (95% 1.040 – 1.070): REGRESSION of more than 3%");
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Bench<'_> {
             "--json",
         ]);
         command.args(["--warm-up", "1s", "--duration", &format!("{}s", self.options.seconds)]);
-        command.args(["--flush-rows", &benchmark.flush_rows.to_string()]);
+        command.args(["--batch-rows", &benchmark.flush_rows.to_string()]);
         command.args(["--index", &benchmark.index.to_string()]);
         if on_server {
             command.args(["--database", name]);

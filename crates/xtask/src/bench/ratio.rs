@@ -93,7 +93,7 @@ pub(super) fn rate_error(tool: Tool, runs: &[Measurement], per_s: f64, tolerance
     };
     let kept = min.abs().max(max.abs()) <= tolerance_per_cent;
     format!(
-        "  {:<6} off by {median:+.2} % ({min:+.2} – {max:+.2})  goal within {tolerance_per_cent} % in every run: {}",
+        "  {:<6} off by {median:+.2}% ({min:+.2} – {max:+.2})  goal within {tolerance_per_cent}% in every run: {}",
         tool.name(),
         reached(kept)
     )
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn one_run_off_the_rate_misses_it() {
         let text = rate_error(Tool::Prony, &[run(500.0, 1.0), run(503.0, 1.0)], 500.0, 0.5);
-        assert_eq!(text, "  prony  off by +0.30 % (+0.00 – +0.60)  goal within 0.5 % in every run: MISSED");
+        assert_eq!(text, "  prony  off by +0.30% (+0.00 – +0.60)  goal within 0.5% in every run: MISSED");
         assert!(rate_error(Tool::Prony, &[run(501.0, 1.0)], 500.0, 0.5).ends_with("reached"));
     }
 

@@ -27,7 +27,7 @@ const ENVIRONMENT: &str = "python";
 /// The pinned versions, relative to the root.
 const REQUIREMENTS: &str = "crates/prony/tests/python/requirements.txt";
 
-/// Copy of the pins in the environment. It is made last, so that an installation that was broken off is not taken for whole.
+/// Copy of the pins in the environment. It is made last, so that an installation that was interrupted is not taken for whole.
 const INSTALLED: &str = "installed-requirements.txt";
 
 /// Makes the environment, unless it is there.

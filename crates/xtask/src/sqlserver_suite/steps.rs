@@ -116,7 +116,7 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     records(
         "historian: as fast as it goes, four writers, flushes of 1,000 rows, an index",
-        "historian --target {url} --database {db}max --rate max --writers 4 --flush-rows 1000 --index true --screens 0 --warm-up 1s \
+        "historian --target {url} --database {db}max --rate max --writers 4 --batch-rows 1000 --index true --screens 0 --warm-up 1s \
          --duration 4s --json",
     ),
     records(
@@ -311,35 +311,35 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step {
         name: "studies: rows a flush, as published",
-        words: "study run hds-flush-rows --place server={url} --quick --json",
+        words: "study run hds-flush-rows --location server={url} --quick --json",
         gives: Gives::Document,
         is_long: true,
         ..PLAIN
     },
     Step {
         name: "studies: the real project, as published",
-        words: "study run hds-real-project --place server={url} --quick --json",
+        words: "study run hds-real-project --location server={url} --quick --json",
         gives: Gives::Document,
         is_long: true,
         ..PLAIN
     },
     Step {
         name: "studies: time to think, as published",
-        words: "study run r630-think-time --place server={url} --quick --json",
+        words: "study run r630-think-time --location server={url} --quick --json",
         gives: Gives::Document,
         is_long: true,
         ..PLAIN
     },
     Step {
         name: "studies: tables in memory, as published",
-        words: "study run primequest-tables --place server={url} --place data=. --quick --json",
+        words: "study run primequest-tables --location server={url} --location data=. --quick --json",
         gives: Gives::Document,
         is_long: true,
         ..PLAIN
     },
     Step {
         name: "studies: column stores, as published",
-        words: "study run primequest-columnstore --place server={url} --place data=. --quick --json",
+        words: "study run primequest-columnstore --location server={url} --location data=. --quick --json",
         gives: Gives::Document,
         is_long: true,
         ..PLAIN

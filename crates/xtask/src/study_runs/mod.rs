@@ -40,7 +40,7 @@ const STUDY_RUNS: &[StudyRun] = &[
     StudyRun { arguments: "check --duration 1s --file-size 64MiB", gives: &[Gives::Report], leaves: &[] },
     StudyRun { arguments: "report {results}", gives: &[Gives::Report], leaves: &[] },
     StudyRun {
-        arguments: "disk . --profile sqlserver --duration 1s --pause 0s --file-size 64MiB --json",
+        arguments: "disk . --profile sqlserver --duration 1s --cooldown 0s --file-size 64MiB --json",
         gives: &[Gives::Json, Gives::Report],
         leaves: &[],
     },

@@ -15,7 +15,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
     let ignored = IGNORED
         .iter()
         .flat_map(|pattern| source.find(pattern))
-        .map(|token| finding(token, "ignored test: mend it, or take it out and say why in the commit"));
+        .map(|token| finding(token, "ignored test: mend it, or remove it and say why in the commit"));
     let sleeps = source
         .find(SLEEP)
         .filter(|token| token.in_test)

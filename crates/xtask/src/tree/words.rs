@@ -21,10 +21,13 @@ const WORDS_LEAST: usize = 4;
 /// Openings that turn a sentence round.
 const OPENINGS: [&str; 4] = ["of", "what", "who", "whether"];
 /// Words of SQL: texts with two of them are statements, and no sentences.
-const SQL: [&str; 12] = [
-    "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "FROM", "WHERE", "TABLE", "VALUES",
-    "SET",
+const SQL: [&str; 13] = [
+    "SELECT", "INSERT", "FUNCTION", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "FROM", "WHERE", "TABLE",
+    "VALUES", "SET",
 ];
+/// Words that begin a statement of SQL.
+const SQL_VERBS: [&str; 9] =
+    ["CHANGE", "DECLARE", "EXECUTE", "FLUSH", "GRANT", "SHOW", "START", "STOP", "USE"];
 /// Crates that print nothing to users.
 const INTERNAL: [&str; 1] = ["xtask"];
 /// Derives of items whose doc comments clap prints as help.
@@ -54,6 +57,26 @@ impl fmt::Display for Fault {
 struct Phrase {
     words: Vec<String>,
     r#use: String,
+    /// The words are wrong only behind what is counted: `rows a second`, and not `within a second`.
+    #[serde(default)]
+    is_rate: bool,
+}
+
+impl Phrase {
+    /// Whether a sentence, with a blank before and behind each word, has these words where they are wrong.
+    fn is_in(&self, words: &str, sentence: &str) -> bool {
+        let is_wrong =
+            |before: &str| !self.is_rate || before.split_whitespace().last().is_some_and(is_counted);
+        sentence.match_indices(&format!(" {words} ")).any(|(at, _)| is_wrong(&sentence[..at]))
+    }
+}
+
+/// Whether a word is a number, a unit or a plural.
+fn is_counted(word: &str) -> bool {
+    let is_plural = word.ends_with('s') && !["as", "is", "proves", "this", "was"].contains(&word);
+    is_plural
+        || word.starts_with(|first: char| first.is_ascii_digit())
+        || ["gb", "mb", "once", "ten"].contains(&word)
 }
 
 /// All rules.
@@ -87,7 +110,7 @@ impl Rules {
             }
             let joined = format!(" {} ", words.join(" "));
             for phrase in &self.phrase {
-                let hits = phrase.words.iter().filter(|words| joined.contains(&format!(" {words} ")));
+                let hits = phrase.words.iter().filter(|words| phrase.is_in(words, &joined));
                 faults.extend(hits.map(|words| format!("`{words}`: use {}", phrase.r#use)));
             }
             if has_spaced_per_cent(sentence) {
@@ -186,11 +209,17 @@ fn unquoted(literal: &str) -> String {
     }
 }
 
-/// Whether a literal is a sentence or a part of one, and no SQL.
+/// Whether a literal is a sentence or a part of one, and not SQL, a shell script or the bytes of a file.
 fn is_prose(literal: &str) -> bool {
-    let statements = literal.split(|letter: char| !letter.is_alphanumeric());
-    let is_sql = statements.filter(|word| SQL.contains(word)).count() > 1;
-    !is_sql && literal.split_whitespace().count() >= WORDS_LEAST
+    let mut words = literal.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_sql = words.clone().filter(|word| SQL.contains(word)).count() > 1
+        || literal.contains(";\\n")
+        || words.next().is_some_and(|first| SQL_VERBS.contains(&first));
+    let is_script = ["\"$", "; do ", "exec ", "=$", "; BEGIN", "; RECONFIGURE", "%={"]
+        .iter()
+        .any(|mark| literal.contains(mark));
+    let is_of_a_file = literal.starts_with('b');
+    !is_sql && !is_script && !is_of_a_file && literal.split_whitespace().count() >= WORDS_LEAST
 }
 
 /// The text with one word for each piece of code between backticks.
@@ -355,6 +384,7 @@ mod tests {
             ("one; two; three", "semicolon"),
             (long.as_str(), "26 words"),
             ("that is no size at all", "`is no`"),
+            ("so many orders a minute, and", "`a minute`"),
         ] {
             assert!(
                 matches!(rules(text).as_slice(), [one] if one.contains(says)),
@@ -365,14 +395,28 @@ mod tests {
     }
 
     #[test]
+    fn one_second_is_not_taken_for_a_rate() {
+        for text in ["A second with errors", "so a commit takes 2 ms", "half a second", "this proves a flush"]
+        {
+            assert_eq!(rules(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
     fn literals_and_help_of_products_are_read_and_tests_and_statements_are_not() {
         let text = "fn a() { b(\"all of it is told here\") }\n#[derive(Debug, Args)] struct A {\n /// Told to all.\n b: u8 }";
         let expected = [("load literals".to_owned(), 1), ("load help".to_owned(), 3)];
         assert_eq!(found("crates/load/src/a.rs", text), expected);
         assert_eq!(found("crates/xtask/src/a.rs", text), []);
         assert_eq!(found("crates/load/tests/a.rs", "fn a() { b(\"all of it is told here\") }"), []);
-        let sql = "fn a() { b(\"SELECT told FROM a WHERE whose = 1; a; b\"); c(\"told\") }";
-        assert_eq!(found("crates/load/src/a.rs", sql), []);
+        for code in [
+            "SELECT told FROM a WHERE whose = 1; a; b",
+            "STOP told; told; told",
+            "while told told; do told; done",
+        ] {
+            let code = format!("fn a() {{ b(\"{code}\"); c(\"told\") }}");
+            assert_eq!(found("crates/load/src/a.rs", &code), [], "{code}");
+        }
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl<'r> Row<'r> {
             Encoding::Text => &[],
             Encoding::Binary => {
                 if fields.u8()? != 0 {
-                    return Err(DriverError::Protocol("a packet is no row"));
+                    return Err(DriverError::Protocol("expected a row"));
                 }
                 fields.bytes((self.columns.len() + NULLS_OFFSET).div_ceil(8))?
             }
@@ -128,7 +128,7 @@ impl<'r> Iterator for Values<'r> {
 
 /// Reads a value by its type.
 #[inline]
-#[expect(clippy::wildcard_enum_match_arm, reason = "types of others, of which the rest are not sent")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "other types are not sent")]
 fn binary<'r>(fields: &mut Fields<'r>, column: &ColumnDefinition) -> DriverResult<Raw<'r>> {
     let is_unsigned = column.is_unsigned;
     match column.kind {

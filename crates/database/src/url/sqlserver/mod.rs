@@ -230,8 +230,7 @@ impl Said {
             Keyword::User => address.user = text(),
             Keyword::Password => address.password = Some(value.to_owned()),
             Keyword::Encrypt => {
-                let wrong =
-                    || UrlError(format!("`{value}` is no encryption that is known: give off, on or strict"));
+                let wrong = || UrlError(format!("unknown encryption `{value}`: use off, on or strict"));
                 address.encrypt = Some(Encrypt::read(value).ok_or_else(wrong)?);
             }
             Keyword::TrustServerCertificate => address.trust_server_certificate = truth(keyword, value)?,
@@ -273,7 +272,7 @@ impl Said {
             ["np:", "lpc:", "admin:"].iter().any(|other| value.to_ascii_lowercase().starts_with(other));
         if is_other || rest.starts_with("\\\\") || rest.to_ascii_lowercase().starts_with("(localdb)") {
             return Err(UrlError(format!(
-                "`{value}` is no place of TCP, which alone is spoken here: give host,port"
+                "`{value}` is not a TCP address, and prony supports only TCP: use host,port"
             )));
         }
         let (place, port) = match rest.rsplit_once(',') {
@@ -300,14 +299,12 @@ impl Said {
         let address = self.address;
         let has_password = address.password.is_some() || address.password_file.is_some();
         if address.access_token_file.is_some() && (address.user.is_some() || has_password) {
-            return Err(UrlError(
-                "an access token is a login by itself: leave out user and password".to_owned(),
-            ));
+            return Err(UrlError("an access token replaces user and password: omit both".to_owned()));
         }
         if address.encrypt == Some(Encrypt::Strict) && address.trust_server_certificate {
             return Err(UrlError(
-                "encrypt=strict checks the server's certificate: leave out trust_server_certificate, and name the \
-                 authority with sslrootcert=FILE or the name that it has with host_name_in_certificate=NAME"
+                "encrypt=strict checks the server's certificate: omit trust_server_certificate. Give the authority as \
+                sslrootcert=FILE, or the server's name as host_name_in_certificate=NAME"
                     .to_owned(),
             ));
         }

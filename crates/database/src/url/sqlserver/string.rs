@@ -45,8 +45,7 @@ impl Reader {
             .any(|value| value.trim_start().starts_with('{'));
         if is_odbc && is_client && has_braces {
             return Err(UrlError(
-                "braces are marks to ODBC and a part of the value to SqlClient, and the connection string has keys of both: \
-                 give UID= and PWD= for ODBC, or User ID= and Password= for SqlClient"
+                "ODBC and SqlClient read braces differently, and the connection string has keys of both: use UID= and PWD=, or User ID= and Password="
                     .to_owned(),
             ));
         }
@@ -76,9 +75,7 @@ pub(in crate::url) fn connection_string(text: &str) -> Result<SqlServerAddress, 
             let what =
                 if is_after_password { "what follows the password".to_owned() } else { format!("`{name}`") };
             let quoting = reader.quoting();
-            return Err(UrlError(format!(
-                "{what} is no keyword of a connection string that is known; {quoting}"
-            )));
+            return Err(UrlError(format!("unknown keyword {what} in the connection string; {quoting}")));
         };
         let (value, behind) = value(after, reader)?;
         let earlier = pairs.iter().position(|(keyword, _)| *keyword == known && known != Keyword::Ignored);

@@ -95,7 +95,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: HISTORIAN,
-        says: "there-prony is there and is no lock of prony",
+        says: "there-prony exists and is not a lock of prony",
         ..ROW
     },
     Row {
@@ -105,7 +105,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "check --file-size 16MiB --duration 50ms",
-        says: "is no lock of prony",
+        says: "is not a lock of prony",
         after: |scene, _| stands(scene, &["prony-check.sqlite-prony"]),
         ..ROW
     },
@@ -116,7 +116,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: HISTORIAN,
-        says: "is no lock of prony",
+        says: "is not a lock of prony",
         ..ROW
     },
     Row {

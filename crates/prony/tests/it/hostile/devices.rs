@@ -52,7 +52,7 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: stacked,
         command: "disk alias --destroy {image} --read-share 0 --duration 50ms --warm-up 0s",
-        says: "is in use: backing loop",
+        says: "in use: backing loop",
         ..ROW
     },
     Row {
@@ -60,7 +60,7 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: stacked,
         command: "disk {below} --destroy {image} --read-share 0 --duration 50ms --warm-up 0s",
-        says: "is in use: backing loop",
+        says: "in use: backing loop",
         ..ROW
     },
     Row {
@@ -68,14 +68,14 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: linked,
         command: "disk image --overwrite --read-share 0 --duration 50ms --warm-up 0s --cache buffered",
-        says: "is in use: backing loop",
+        says: "in use: backing loop",
         ..ROW
     },
     Row {
         name: "a hard link of an image that backs a device is not written",
         before: linked,
         command: "disk other --overwrite --read-share 0 --duration 50ms --warm-up 0s --cache buffered",
-        says: "is in use: backing loop",
+        says: "in use: backing loop",
         ..ROW
     },
     Row {
@@ -83,7 +83,7 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: linked_and_removed,
         command: "disk other --overwrite --read-share 0 --duration 50ms --warm-up 0s --cache buffered",
-        says: "is in use: backing loop",
+        says: "in use: backing loop",
         ..ROW
     },
     Row {

@@ -17,7 +17,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: WRITES,
-        says: "neither a directory, a regular file nor a block device",
+        says: "not a directory, a regular file or a block device",
         ..ROW
     },
     Row {
@@ -27,7 +27,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: READS,
-        says: "neither a directory, a regular file nor a block device",
+        says: "not a directory, a regular file or a block device",
         ..ROW
     },
     Row {
@@ -37,7 +37,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: WRITES,
-        says: "neither a directory, a regular file nor a block device",
+        says: "not a directory, a regular file or a block device",
         ..ROW
     },
     Row {
@@ -45,7 +45,7 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: |scene| scene.node("there", FileType::CharacterDevice, 1, 3),
         command: WRITES,
-        says: "neither a directory, a regular file nor a block device",
+        says: "not a directory, a regular file or a block device",
         ..ROW
     },
     Row {
@@ -76,7 +76,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "disk there --read-share 0 --create --duration 50ms --cache buffered",
-        says: "is a link to a file that does not exist",
+        says: "a link to a file that does not exist",
         after: |scene, _| assert!(!scene.path("nowhere").exists()),
         ..ROW
     },
@@ -99,7 +99,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "sqlio -kW -s1 there",
-        says: "neither a directory, a regular file nor a block device",
+        says: "not a directory, a regular file or a block device",
         ..ROW
     },
     Row {

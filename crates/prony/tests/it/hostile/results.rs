@@ -300,7 +300,7 @@ const RESUMES: &[Row] = &[
         command: "study resume r --quiet",
         ours: &["r/report.html", "r/verdicts.json", "r/manifest.json", "r/trials/0001"],
         code: 0,
-        says: "before each trial this study runs \"echo harmless\"",
+        says: "this study runs a command before each trial: \"echo harmless\"",
         ..ROW
     },
     Row {

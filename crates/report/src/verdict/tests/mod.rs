@@ -310,13 +310,13 @@ fn rate_near_the_generators_own_is_doubted() {
 #[test]
 fn late_sendings_and_unsent_operations_are_doubted() {
     let open = |lag_us: f64| read().rate(5_000.0, 200.0).open(5_000.0, lag_us);
-    raised(open(2_000.0).trial(1), "sent_late", Level::Warning, &["p99 lag", "offer less"]);
+    raised(open(2_000.0).trial(1), "sent_late", Level::Warning, &["p99 lag", "offer a lower rate"]);
     quiet(open(50.0).trial(1), "sent_late");
     raised(
         open(50.0).outcome(|o| o.unsent = 1_234).trial(1),
         "unsent",
         Level::Warning,
-        &["1,234 operations"],
+        &["1,234 planned operations"],
     );
     quiet(open(50.0).trial(1), "unsent");
     quiet(open(50.0).outcome(|o| o.unsent = 4).trial(1), "unsent");
@@ -355,7 +355,11 @@ fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
     assert!(rate.sentence().contains(": sustained: 500 IOPS"), "{}", rate.sentence());
     let late = |o: &mut DiskOutcome| o.offered = Some(offered(5_000, 1_532));
     let late = one(&of(vec![of_ten_seconds(500.0).outcome(late).trial(1)]), "sent_late");
-    assert!(late.sentence().contains("50% of them were due while all 64 outstanding"), "{}", late.sentence());
+    assert!(
+        late.sentence().contains("50% of them waited for the device, because all 64 outstanding"),
+        "{}",
+        late.sentence()
+    );
 }
 
 /// 131 a second were once "held" of 100 that were offered: 400 were late when the window began.

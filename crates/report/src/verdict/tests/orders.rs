@@ -54,7 +54,7 @@ fn a_cpu_target_is_told_as_reached_or_not() {
     ];
     raised(reached, "cpu_target", Level::Finding, &parts);
     let own = at().cpu_target(0.6, 0.6, 5.0).of_group(0.5).trial(1);
-    let parts = ["reached: the server's control group used 60% of 0.5 processors on average (58% to 62%)"];
+    let parts = ["reached: the server's control group used 60% of 0.5 CPUs on average (58% to 62%)"];
     raised(own, "cpu_target", Level::Finding, &parts);
     let not = at().cpu_target(0.9, 0.7, 8.0).trial(1);
     raised(not, "cpu_target", Level::Warning, &["not reached", "Add clients"]);
@@ -207,7 +207,12 @@ fn late_and_unsent_orders_are_doubted() {
     let open = |lag_us: f64| at().open(100.0, lag_us);
     raised(open(30_000.0).trial(1), "sent_late", Level::Warning, &["p99 lag", "Add clients"]);
     quiet(open(100.0).trial(1), "sent_late");
-    raised(open(100.0).outcome(|o| o.unsent = 400).trial(1), "unsent", Level::Warning, &["400 operations"]);
+    raised(
+        open(100.0).outcome(|o| o.unsent = 400).trial(1),
+        "unsent",
+        Level::Warning,
+        &["400 planned operations"],
+    );
     quiet(open(100.0).trial(1), "unsent");
 }
 
@@ -270,8 +275,8 @@ fn a_run_of_minutes_is_judged_without_its_warm_up() {
 #[test]
 fn locks_and_the_time_that_orders_wait_for_the_database_are_told_as_limits() {
     let told = |trial| crate::limit::told(Report::of(&of(vec![trial])).trials.iter()).unwrap();
-    let database = "possible: the database, for which an order waited 92% of its time; what it did meanwhile is not known";
+    let database = "possible: the database, for which an order waited 92% of its time; the server's work in that time is unknown";
     assert_eq!(told(Sold::at("O", &[50.0]).trial(1)), database);
     let retried = Sold::at("O", &[50.0]).outcome(|o| o.targets[0].retries = 300).trial(1);
-    assert_eq!(told(retried), "possible: locks: 10% of the orders had an operation tried again");
+    assert_eq!(told(retried), "possible: locks: 10% of the orders had a retried operation");
 }

@@ -63,8 +63,7 @@ impl PlcAddress {
             Some((place, unit)) => (place, Some(unit)),
             None => (place, None),
         };
-        let (host, port) = host_and_port(place)
-            .ok_or("give HOST:PORT/UNIT, such as 10.0.0.7:502/3; port and unit can be left out")?;
+        let (host, port) = host_and_port(place).ok_or("use HOST[:PORT][/UNIT], such as 10.0.0.7:502/3")?;
         let unit = match unit {
             None | Some("") => UNIT,
             Some(unit) => {
@@ -154,7 +153,7 @@ mod tests {
             "u@plc",
             "/3",
         ] {
-            assert!(PlcAddress::of(wrong).unwrap_err().contains("HOST:PORT/UNIT"), "{wrong}");
+            assert!(PlcAddress::of(wrong).unwrap_err().contains("HOST[:PORT][/UNIT]"), "{wrong}");
         }
     }
 

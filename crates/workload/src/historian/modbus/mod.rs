@@ -263,7 +263,7 @@ fn reason(error: &tokio_modbus::Error) -> String {
 }
 
 /// An exception by its number, and by its name if it has one.
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 fn named(exception: ExceptionCode) -> String {
     match exception {
         ExceptionCode::Custom(code) => format!("exception {code}, which Modbus does not define"),
@@ -271,7 +271,7 @@ fn named(exception: ExceptionCode) -> String {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 fn remedy(exception: ExceptionCode, address: &PlcAddress) -> String {
     let PlcAddress { unit, registers, .. } = address;
     let other = registers.other();

@@ -128,7 +128,8 @@ impl FromStr for Columns {
                 part.split_once('=').ok_or_else(|| fault(format!("`{}` has no =", part.trim())))?;
             let (role, column) = (role.trim(), column.trim());
             let place = ROLES.iter().position(|known| *known == role);
-            let place = place.ok_or_else(|| fault(format!("there is no `{role}`")))?;
+            let place =
+                place.ok_or_else(|| fault(format!("unknown column `{role}`: use {}", ROLES.join(", "))))?;
             if given[place].is_some() {
                 return Err(fault(format!("{role} is given twice")));
             }
@@ -137,7 +138,10 @@ impl FromStr for Columns {
                     Column::Number(number)
                 }
                 _ if column.is_empty() || column.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    return Err(fault(format!("{role} is no name and no number from 1 to {}", u16::MAX)));
+                    return Err(fault(format!(
+                        "{role} is neither a name nor a number from 1 to {}",
+                        u16::MAX
+                    )));
                 }
                 Ok(_) | Err(_) => Column::Name(column.to_owned()),
             });
@@ -204,10 +208,10 @@ mod tests {
         for (text, problem) in [
             ("time", "`time` has no ="),
             ("time=1,tag=2", "value is missing"),
-            ("time=1,tag=2,value=0", "value is no name and no number from 1 to 65535"),
-            ("time=1,tag=2,value=", "value is no name"),
-            ("time=1,tag=2,value=70000", "value is no name"),
-            ("time=1,tag=2,when=3", "there is no `when`"),
+            ("time=1,tag=2,value=0", "value is neither a name nor a number from 1 to 65535"),
+            ("time=1,tag=2,value=", "value is neither a name"),
+            ("time=1,tag=2,value=70000", "value is neither a name"),
+            ("time=1,tag=2,when=3", "unknown column `when`: use time, tag, value, quality"),
             ("time=1,tag=2,tag=3", "tag is given twice"),
             ("time=1,tag=2,value=2", "tag and value are the same column"),
         ] {

@@ -29,8 +29,7 @@ pub enum RecordingError {
     },
     /// None of its lines has a value.
     #[error(
-        "the recording {path} has no value in any of its {lines} lines, from line {first} on: look whether the column of \
-         values is the right one, or give it with {columns}",
+        "the recording {path} has no value in its {lines} lines from line {first}: check the column of values, or name it with {columns}",
         path = path.display(), columns = parameter("columns")
     )]
     NoValues {
@@ -57,8 +56,7 @@ pub enum RecordingError {
     },
     /// Its times are local, and nobody said where.
     #[error(
-        "the recording {path} has local times, such as `{text}` in line {line}: say of which zone they are with {zone}, such \
-         as Europe/Berlin, UTC or +02:00",
+        "the recording {path} has local times, such as `{text}` in line {line}: give their zone with {zone}, such as Europe/Berlin, UTC or +02:00",
         path = path.display(), zone = parameter("time_zone")
     )]
     NoZone {
@@ -83,8 +81,8 @@ pub enum RecordingError {
     },
     /// It is out of order, and too large to be sorted.
     #[error(
-        "the recording {path} is not in the order of its times ({late} of {events} events are earlier than one before them), \
-         and up to {most} are sorted in memory: sort its lines by their times, or cut it into parts",
+        "the recording {path} is not sorted by time ({late} of {events} events are out of order). prony sorts up to {most} in \
+        memory: sort the lines by time, or split the file",
         path = path.display()
     )]
     TooLargeToSort {

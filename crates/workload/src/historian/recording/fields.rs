@@ -202,8 +202,7 @@ fn hour_fault(time: &[u8], zone: Option<&Zone>) -> Fault {
     fault(
         time,
         format!(
-            "clocks of {zone} showed this time twice, and the lines before do not tell which is meant: give times in UTC or with an \
-             offset, or sort the lines of each tag by time"
+            "this time occurred twice in {zone}, and earlier lines do not show which one it is: use UTC, an offset, or lines sorted by time"
         ),
     )
 }
@@ -247,8 +246,8 @@ fn time_of(text: &[u8], form: &Form) -> Result<(TimeForm, Time), Fault> {
         return Err(fault(
             text,
             format!(
-                "give a time as 2026-03-01T07:00:00Z or 2026-03-01 07:00:00, as a number of seconds, milliseconds, microseconds or \
-                 nanoseconds since 1970, or say how times are written with {}",
+                "use 2026-03-01T07:00:00Z, 2026-03-01 07:00:00 or a number since 1970 (seconds, milliseconds, microseconds or \
+                nanoseconds), or give the format with {}",
                 parameter("time_format")
             ),
         ));
@@ -348,7 +347,7 @@ fn value_remedy(text: &[u8], form: &Form) -> &'static str {
         }
         _ if form.comma => "give a number with a decimal point or comma, true or false, or nothing",
         _ => {
-            "give a number with a decimal point, true or false, or nothing; with a decimal comma, separate fields by ; or tabs"
+            "use a number with a decimal point, true, false or nothing. With a decimal comma, separate fields by semicolons or tabs"
         }
     }
 }

@@ -162,7 +162,7 @@ pub(super) fn numbers(source: impl Read, places: &[u64]) -> io::Result<Vec<u64>>
     Ok(numbers)
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "kinds of errors of others, of which the rest are alike")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
 fn into_io(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

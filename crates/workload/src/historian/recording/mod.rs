@@ -65,9 +65,9 @@ pub struct Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Marks {
-    /// They are marks and are skipped.
+    /// Skip these lines.
     Skip,
-    /// They are events of a tag of this name.
+    /// Keep them as records of a tag of this name.
     Keep,
 }
 
@@ -204,8 +204,7 @@ impl Recording {
         let mut notes = Vec::new();
         if order.late_events > 0 {
             notes.push(format!(
-                "the recording was not in the order of its times and was sorted: {} of its {} events stood after a later one, by \
-                 {} at most",
+                "sorted the recording by time: {} of its {} events came after a later one, by {} at most",
                 order.late_events,
                 self.events,
                 load::Span { ns: order.late_ns_max }
@@ -214,7 +213,7 @@ impl Recording {
         if let Some(Skipped { lines, first }) = skipped {
             let without = if *lines == 1 { "1 line has".to_owned() } else { format!("{lines} lines have") };
             notes.push(format!(
-                "{without} no value and were passed over, the first is line {first} of the recording"
+                "{without} no value and were skipped, the first is line {first} of the recording"
             ));
         }
         if let Some(Skipped { lines, first }) = marks {
@@ -230,12 +229,12 @@ impl Recording {
         }
         if let Some((times, zone)) = twice {
             notes.push(format!(
-                "clocks of {zone} showed {times} times of the recording twice, when they went back: a tag whose times go back goes on in \
-                 the second hour"
+                "{times} times of the recording occurred twice in {zone}, when clocks went back. If the times of a tag go back, its \
+                later events belong to the second hour"
             ));
         }
         if let Some(zone) = unused_zone {
-            notes.push(format!("times of the recording tell their zone themselves: {zone} was not needed"));
+            notes.push(format!("the times of the recording include their zone: {zone} was not needed"));
         }
         notes
     }

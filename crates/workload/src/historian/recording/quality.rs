@@ -13,13 +13,13 @@ pub(super) const BAD: u8 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Qualities {
-    /// Numbers of OPC DA from 0 to 255: 192 and more are good, 64 to 191 uncertain, the rest is bad.
+    /// OPC DA, 0 to 255: from 192 good, 64 to 191 uncertain, the rest bad.
     Opc,
-    /// Status codes of OPC UA, with 32 bits: 0 is good.
+    /// Status codes of OPC UA with 32 bits: 0 is good.
     OpcUa,
-    /// A flag: 1, true or valid are good, 0, false or invalid are bad.
+    /// A flag: 1, true or valid is good; 0, false or invalid is bad.
     Flag,
-    /// A number of an error: 0 is good, all others are bad.
+    /// An error number: 0 is good, all others are bad.
     Error,
 }
 
@@ -82,8 +82,8 @@ pub(super) fn readings(number: u8) -> String {
     let [opc, ua, as_flag, as_error] =
         ["opc", "opc-ua", "flag", "error"].map(|value| parameter("quality").of(value).to_string());
     format!(
-        "it is {of_opc} by the numbers of OPC DA{flag}, or {error} as the number of an error, or good as a status code of OPC UA, \
-         and no line has a number from 192 on, which is good by OPC DA; say which with {opc}, {as_flag}, {as_error} or {ua}"
+        "it is {of_opc} as OPC DA{flag}, {error} as an error number, or good as an OPC UA status code. No line has 192 or more, the \
+        good values of OPC DA. Give the kind with {opc}, {as_flag}, {as_error} or {ua}"
     )
 }
 

@@ -154,7 +154,7 @@ mod tests {
                 .map(|time| format!("{time}: {}", told(time))).join("\n"), @r"
                 46174,25: it is 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with time_format unix-s or time_format excel
                 46174.25: it is 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with time_format unix-s or time_format excel
-                46174250000,5: it is 2026-06-01 06:00:00.043 as Time_ms of WinCC (millionths of a day of a spreadsheet); say so with time_format wincc
+                46174250000,5: it is 2026-06-01 06:00:00.043 as Time_ms of WinCC (millionths of a spreadsheet day); say so with time_format wincc
                 134247672000000000: it is 1974-04-03 19:01:12 UTC as nanoseconds since 1970, or 2026-06-01 06:00:00 UTC as FILETIME of Windows (100 ns since 1601); say which with time_format unix-ns or time_format filetime
                 639158904000000000: it is 1990-04-03 16:08:24 UTC as nanoseconds since 1970, or 2026-06-01 06:00:00 UTC as ticks of .NET (100 ns since the year 1); say which with time_format unix-ns or time_format dotnet-ticks
                 20260601060000: it is 2026-06-01 06:00:00 as yyyymmddhhmmss; say so with time_format %Y%m%d%H%M%S

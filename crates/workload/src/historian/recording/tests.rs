@@ -118,7 +118,7 @@ fn a_recording_out_of_order_is_sorted_and_says_so() {
     assert_eq!(recording.order(), Order { late_events: 3, late_ns_max: 15_000_000_000 });
     assert_eq!((recording.first_us(), recording.last_us()), (90_000_000, 105_000_000));
     assert_eq!(recording.duration_ns(), 15_000_000_000);
-    insta::assert_snapshot!(recording.notes().join("\n"), @"the recording was not in the order of its times and was sorted: 3 of its 6 events stood after a later one, by 15s at most");
+    insta::assert_snapshot!(recording.notes().join("\n"), @"sorted the recording by time: 3 of its 6 events came after a later one, by 15s at most");
 }
 
 #[test]
@@ -130,11 +130,8 @@ fn a_recording_that_is_too_large_to_be_sorted_is_refused_with_a_way_out() {
     assert!(open("1,A,1\n3,A,2\n2,A,3\n", 3).is_ok());
     assert!(open("1,A,1\n2,A,2\n3,A,3\n", 2).is_ok(), "what is in order is never in memory");
     let told = open("1,A,1\n3,A,2\n2,A,3\n", 2).unwrap_err();
-    assert!(
-        told.contains("(1 of 3 events are earlier than one before them), and up to 2 are sorted"),
-        "{told}"
-    );
-    assert!(told.contains("sort its lines by their times"), "{told}");
+    assert!(told.contains("(1 of 3 events are out of order). prony sorts up to 2 in memory"), "{told}");
+    assert!(told.contains("sort the lines by time"), "{told}");
 }
 
 #[test]
@@ -143,8 +140,8 @@ fn lines_without_a_value_are_passed_over_and_counted() {
         read("time,tag,value\n0,A,1\n1,A,\n\n2,B,NaN,bad\n3,A,null\n4,A,nan\n5,A,2\n").unwrap();
     assert_eq!(events, [recorded(0, 0, 1.0, 192), recorded(0, 5_000, 2.0, 192)]);
     assert_eq!((recording.tags(), recording.event_count()), (&["A".to_owned()][..], 2));
-    insta::assert_snapshot!(recording.notes().join("\n"), @"4 lines have no value and were passed over, the first is line 3 of the recording");
-    insta::assert_snapshot!(message("time,tag,value\n\n0,A,\n1,A,NaN\n"), @"the recording plant.csv has no value in any of its 2 lines, from line 3 on: look whether the column of values is the right one, or give it with workload.historian.columns");
+    insta::assert_snapshot!(recording.notes().join("\n"), @"4 lines have no value and were skipped, the first is line 3 of the recording");
+    insta::assert_snapshot!(message("time,tag,value\n\n0,A,\n1,A,NaN\n"), @"the recording plant.csv has no value in its 2 lines from line 3: check the column of values, or name it with workload.historian.columns");
     assert!(message("0,A,\nyesterday,A,\n").contains("line 2: `yesterday`"), "they are read all the same");
 }
 
@@ -175,7 +172,7 @@ fn what_spreadsheets_and_historians_write_is_read() {
         assert_eq!(events, read(PLAIN).unwrap().1);
         assert_eq!(recording.first_us(), 1_700_000_000_000_000);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(message(&local).replace("T23", " 23"), @"the recording plant.csv has local times, such as `2023-11-14 23:13:20` in line 1: say of which zone they are with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
+            insta::assert_snapshot!(message(&local).replace("T23", " 23"), @"the recording plant.csv has local times, such as `2023-11-14 23:13:20` in line 1: give their zone with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
         }
     }
 }
@@ -218,10 +215,10 @@ fn times_of_a_zone_are_told_where_clocks_were_changed() {
     let (recording, events) = read_as(content, &reading).unwrap();
     let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
     assert_eq!(offsets_s, [0, 3_001, 4_201, 5_401, 7_201]);
-    insta::assert_snapshot!(recording.notes().join("\n"), @r"clocks of Europe/Berlin showed 3 times of the recording twice, when they went back: a tag whose times go back goes on in the second hour");
+    insta::assert_snapshot!(recording.notes().join("\n"), @r"3 times of the recording occurred twice in Europe/Berlin, when clocks went back. If the times of a tag go back, its later events belong to the second hour");
     insta::assert_snapshot!(message_as("2025-03-30 01:59:59,A,1\n2025-03-30 02:00:00,A,1\n", &reading), @"the recording plant.csv has 1 mistake: line 2: `2025-03-30 02:00:00`: clocks of Europe/Berlin went forward over this time and never showed it: give the zone that these times are of, such as workload.historian.time_zone UTC");
     let (recording, _) = read_as(PLAIN, &reading).unwrap();
-    insta::assert_snapshot!(recording.notes().join("\n"), @"times of the recording tell their zone themselves: Europe/Berlin was not needed");
+    insta::assert_snapshot!(recording.notes().join("\n"), @"the times of the recording include their zone: Europe/Berlin was not needed");
 }
 
 /// The message without the path, which is another one each time.
@@ -249,7 +246,7 @@ fn times_of_other_programs_are_refused_with_their_readings_or_read_as_told() {
     assert_eq!(recording.first_us(), 1_780_293_600_000_000);
     let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
     assert_eq!(offsets_s, [0, 3_600, 7_200]);
-    insta::assert_snapshot!(message_as(excel, &reading("excel", "")), @"the recording plant.csv has local times, such as `46174,25` in line 2: say of which zone they are with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
+    insta::assert_snapshot!(message_as(excel, &reading("excel", "")), @"the recording plant.csv has local times, such as `46174,25` in line 2: give their zone with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
     insta::assert_snapshot!(message_as("time;tag;value\n46174,25;A;1,5\nsoon;A;1\n", &reading("excel", "UTC")), @"the recording plant.csv has 1 mistake: line 3: `soon`: give a time as workload.historian.time_format excel says");
 
     let day_first = "01.05.2026 08:00:00,123;A;1,5\n01.05.2026 08:00:01;A;1\n";
@@ -277,7 +274,7 @@ fn times_of_other_programs_are_refused_with_their_readings_or_read_as_told() {
 #[test]
 fn flags_of_validity_are_not_taken_for_opc() {
     let flags = "0,A,1,1\n1,A,2,0\n";
-    insta::assert_snapshot!(message(flags), @"line 1 of the recording plant.csv has `1`: it is bad by the numbers of OPC DA, or good as a flag, or bad as the number of an error, or good as a status code of OPC UA, and no line has a number from 192 on, which is good by OPC DA; say which with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
+    insta::assert_snapshot!(message(flags), @"line 1 of the recording plant.csv has `1`: it is bad as OPC DA, or good as a flag, bad as an error number, or good as an OPC UA status code. No line has 192 or more, the good values of OPC DA. Give the kind with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
     let as_meant = |quality| {
         let reading = Reading { quality: Some(quality), ..Reading::default() };
         read_as(flags, &reading).unwrap().1.iter().map(|event| event.quality).collect::<Vec<_>>()
@@ -300,7 +297,7 @@ fn a_log_of_wincc_is_read_once_its_user_says_what_it_is() {
     let mut as_meant = reading("%d.%m.%Y %H:%M:%S", "UTC");
     insta::assert_snapshot!(message_as(content, &as_meant), @"line 3 of the recording plant.csv has `$RT_OFF$`: it is a mark of WinCC in the log, or a tag of this name; say which with workload.historian.marks skip or workload.historian.marks keep");
     as_meant.marks = Some(Marks::Skip);
-    insta::assert_snapshot!(message_as(content, &as_meant), @"line 2 of the recording plant.csv has `1`: it is bad by the numbers of OPC DA, or good as a flag, or bad as the number of an error, or good as a status code of OPC UA, and no line has a number from 192 on, which is good by OPC DA; say which with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
+    insta::assert_snapshot!(message_as(content, &as_meant), @"line 2 of the recording plant.csv has `1`: it is bad as OPC DA, or good as a flag, bad as an error number, or good as an OPC UA status code. No line has 192 or more, the good values of OPC DA. Give the kind with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
     as_meant.quality = Some(Qualities::Flag);
     let (recording, events) = read_as(content, &as_meant).unwrap();
     assert_eq!(recording.tags(), ["Pump"]);
@@ -328,14 +325,14 @@ fn the_hour_that_clocks_show_twice_is_told_by_each_tag() {
     assert_eq!(minutes, [right, right].concat());
     let (_, events) = read_as(lines("A"), &reading).unwrap();
     assert_eq!(events.iter().map(|event| event.offset_ns / 60_000_000_000).collect::<Vec<_>>(), right);
-    insta::assert_snapshot!(message_as(lines("A").replace("02:40:00,A,1\n2026-10-25 03:10", "03:10:00,A,1\n2026-10-25 02:05"), &reading), @"the recording plant.csv has 1 mistake: line 6: `2026-10-25 02:05:00`: clocks of Europe/Berlin showed this time twice, and the lines before do not tell which is meant: give times in UTC or with an offset, or sort the lines of each tag by time");
+    insta::assert_snapshot!(message_as(lines("A").replace("02:40:00,A,1\n2026-10-25 03:10", "03:10:00,A,1\n2026-10-25 02:05"), &reading), @"the recording plant.csv has 1 mistake: line 6: `2026-10-25 02:05:00`: this time occurred twice in Europe/Berlin, and earlier lines do not show which one it is: use UTC, an offset, or lines sorted by time");
 }
 
 #[test]
 fn mistakes_are_told_with_line_text_and_remedy() {
     let content =
         "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: give a number with a decimal point, true or false, or nothing; with a decimal comma, separate fields by ; or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; say what numbers and flags of other programs mean with workload.historian.quality; and 1 more");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: use a number with a decimal point, true, false or nothing. With a decimal comma, separate fields by semicolons or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; say what numbers and flags of other programs mean with workload.historian.quality; and 1 more");
 }
 
 #[test]

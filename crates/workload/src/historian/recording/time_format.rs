@@ -64,7 +64,7 @@ pub(super) static FOREIGN: [Numbers; 4] = [
     },
     Numbers {
         name: "wincc",
-        what: "Time_ms of WinCC (millionths of a day of a spreadsheet)",
+        what: "Time_ms of WinCC (millionths of a spreadsheet day)",
         unit_ns: 86_400_000,
         before_1970_s: SPREADSHEET_S,
         is_local: true,

@@ -16,8 +16,7 @@ pub struct Zone {
 /// A text that is no time zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{given}` is no time zone that this machine knows: give UTC, an offset such as +02:00, or a name such as Europe/Berlin, \
-         which needs the package tzdata"
+    "unknown time zone `{given}`: use UTC, an offset such as +02:00, or a name such as Europe/Berlin (needs the package tzdata)"
 )]
 pub struct ZoneError {
     given: String,

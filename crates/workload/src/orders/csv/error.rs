@@ -23,8 +23,7 @@ pub enum CsvError {
     },
     /// There is no more room.
     #[error(
-        "{}: the file system is full after {written_bytes} bytes of this file; nothing is left of it: make room, \
-         choose a smaller {}, or name a directory elsewhere",
+        "{}: the file system is full after {written_bytes} bytes, and the file was deleted. Free space, use a smaller {}, or use another directory",
         path.display(),
         Parameter::new("size")
     )]
@@ -36,8 +35,8 @@ pub enum CsvError {
     },
     /// Files may not become so large.
     #[error(
-        "{}: after {written_bytes} bytes this file may not become larger; what was written is removed: raise the limit \
-         (`ulimit -f`), choose a smaller {}, or name a directory elsewhere",
+        "{}: this file reached the size limit after {written_bytes} bytes and was deleted. Raise the limit (`ulimit -f`), use a \
+        smaller {}, or use another directory",
         path.display(),
         Parameter::new("size")
     )]
@@ -76,10 +75,7 @@ impl CsvError {
     }
 
     /// A file could not be written.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "kinds of errors of others, of which the rest are alike"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
     pub(super) fn write(path: &Path, written_bytes: u64, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

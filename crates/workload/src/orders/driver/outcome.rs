@@ -35,7 +35,7 @@ pub(super) async fn outcome(
         let counting = Preparation::waiting(format!("counting the orders in {}", store.lease.name()));
         let counted = telling(tell, counting, found(store, begin, stop)).await;
         let found = counted.map_err(|error| {
-            store.books().note(format!("what is in {} could not be counted: {error}", store.lease.url()));
+            store.books().note(format!("the content of {} could not be counted: {error}", store.lease.url()));
         });
         let mut target = target(store, part, measured, found.ok());
         match with_grace(stop, STOPPED_PATIENCE, store.holder.is_held()).await {
@@ -46,7 +46,7 @@ pub(super) async fn outcome(
             // What can have been told otherwise is told by the count.
             Some(Ok(Held::Held | Held::TakenAgain) | Err(_)) => {}
             None => outcome.notes.push(format!(
-                "whether the lock on {} was held to the end is not known: interrupted",
+                "it is unknown if the lock on {} was kept until the end: interrupted",
                 store.lease.url()
             )),
         }

@@ -31,14 +31,14 @@ pub fn check(
     for url in targets {
         if job.procedures == Some(true) && Style::of(url.engine().dialect()) == Style::Statements {
             return Err(TrialError::Load(format!(
-                "{} cannot be had with {url}: {} has none; leave it out, or turn them off",
+                "{} does not work with {url}, because {} has none: omit it, or turn them off",
                 parameter("procedures").of("on"),
                 url.engine().dialect().name()
             )));
         }
         if job.cpu_target.is_some() && !url.is_local() && !is_started(url) {
             return Err(TrialError::Load(format!(
-                "{} cannot be given for {url}: only the CPU of this machine can be read; run prony where the server is",
+                "{} does not work for {url}, because prony reads only the CPU of this machine: run prony on the server's host",
                 parameter("cpu_target")
             )));
         }
@@ -63,7 +63,7 @@ pub(super) async fn prepare(
 ) -> Result<Prepared, TrialError> {
     if let Some(target) = job.cpu_target.filter(|_| MachineCpu::begin().is_none()) {
         return Err(TrialError::Load(format!(
-            "{} cannot be had: this machine does not tell how much of its CPU is used (/proc/stat)",
+            "{} does not work here: this machine does not report its CPU usage (/proc/stat)",
             parameter("cpu_target").of(CpuTarget(target))
         )));
     }

@@ -92,9 +92,7 @@ pub(super) async fn make_files(
         }
     }
     if dirs.is_empty() {
-        return Err(Error::Statement(
-            "the server does not tell where the files of a database lie".to_owned(),
-        ));
+        return Err(Error::Statement("the server does not report where its database files are".to_owned()));
     }
     for script in files(session.dialect(), differs, (&dirs, database), size) {
         session.script(&script).await?;

@@ -26,7 +26,7 @@ pub struct Loaded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It runs, or was broken off.
+    /// It runs, or was interrupted.
     Loading,
     /// It is complete, with its keys.
     Loaded,
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// What is no word of ours is taken for a load that was broken off, which nothing is done with.
+    /// What is no word of ours is taken for a load that was interrupted, which nothing is done with.
     fn of(word: &str) -> Self {
         Self::ALL.into_iter().find(|state| state.word() == word).unwrap_or(Self::Loading)
     }
@@ -104,7 +104,7 @@ pub async fn write_loaded(session: &mut Session, loaded: &Loaded) -> Result<(), 
 }
 
 /// Says that clients are about to change the store, so that a run that is killed is known afterwards. A store whose load
-/// was broken off stays one.
+/// was interrupted stays one.
 ///
 /// # Errors
 /// Those of the database.

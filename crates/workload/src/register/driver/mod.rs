@@ -118,9 +118,9 @@ async fn last_look(
             return;
         }
         Some(Err(error)) => format!("they cannot be read: {error}"),
-        None => "the run was ended before".to_owned(),
+        None => "the run ended first".to_owned(),
     };
-    outcome.notes.push(format!("what became of the last writes is not known: {why}"));
+    outcome.notes.push(format!("the fate of the last writes is unknown: {why}"));
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ impl Plans {
             Access::Procedure => "what its procedure runs",
         };
         running.tell(|outcome| {
-            outcome.notes.push(format!("The plan of {of} is not known, the server does not tell it{why}."))
+            outcome.notes.push(format!("The plan of {of} is unknown: the server does not report it{why}."))
         });
     }
 }

@@ -139,7 +139,7 @@ async fn settle(running: &Running, lease: &Lease, stop: &AtomicBool, outcome: &m
     match unless_stopped(stop, counting).await {
         Some(Ok(found)) => outcome.events_found = Some(found),
         Some(Err(error)) => {
-            outcome.notes.push(format!("Events that arrived could not be counted and taken away: {error}."));
+            outcome.notes.push(format!("Events that arrived could not be counted and deleted: {error}."));
         }
         None => {}
     }

@@ -162,7 +162,7 @@ fn t_sql_reports_and_takes_events() {
     assert_eq!((told.outcome.failure.as_deref(), told.outcome.arrivals_stopped.as_deref()), (None, None));
     assert!(told.outcome.runs.iter().all(|run| run.answer == told.setup.expected));
     assert_eq!(told.outcome.events_found, Some(told.outcome.events_committed));
-    assert!(told.outcome.notes[0].contains("is not known"), "{:?}", told.outcome.notes);
+    assert!(told.outcome.notes[0].contains("is unknown"), "{:?}", told.outcome.notes);
 }
 
 #[test]

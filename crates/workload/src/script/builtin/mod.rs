@@ -79,7 +79,7 @@ pub struct BuiltinScript {
 /// A text that is no built-in script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no built-in script: give select-only, simple-update or tpcb-like, with @WEIGHT behind it to have it drawn more often"
+    "unknown built-in script `{0}`: use select-only, simple-update or tpcb-like, with @WEIGHT to choose it more often"
 )]
 pub struct BuiltinError(String);
 

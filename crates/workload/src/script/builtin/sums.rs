@@ -42,7 +42,7 @@ impl Sums {
             Some(&[accounts, tellers, branches, history]) => {
                 Ok(Self { accounts, tellers, branches, history })
             }
-            _ => Err(Error::Statement("the sums of pgbench's tables are no four whole numbers".to_owned())),
+            _ => Err(Error::Statement("the sums of pgbench's tables are not four whole numbers".to_owned())),
         }
     }
 
@@ -69,8 +69,8 @@ pub(in crate::script) fn agree(changed: Sums, scripts: &[Builtin]) -> Result<(),
         return Ok(());
     }
     Err(format!(
-        "balances do not agree: during the load accounts changed by {accounts}, tellers by {tellers}, branches by {branches}, and the \
-         history tells {history}: a transaction was done by halves, or somebody else changed them meanwhile"
+        "balances differ: accounts changed by {accounts}, tellers by {tellers}, branches by {branches}, but the history shows \
+        {history}. A transaction was only partly applied, or something else changed the tables"
     ))
 }
 

@@ -78,8 +78,8 @@ pub async fn standing(session: &mut Session) -> Result<Tables, Error> {
     match u32::try_from(branches) {
         Ok(scale) if scale > 0 && tellers == branches * TELLERS.cast_signed() => Ok(Tables::Of(scale)),
         _ => Err(Error::Statement(format!(
-            "pgbench's tables hold {branches} branches and {tellers} tellers, and not ten of these for each of those: they were not \
-             loaded to their end; drop them, or name another database"
+            "pgbench's tables have {branches} branches and {tellers} tellers, not ten tellers per branch, so loading did not finish: \
+            drop them, or use another database"
         ))),
     }
 }

@@ -158,13 +158,9 @@ async fn compare(before: &Before, lease: &Lease, stop: &AtomicBool, outcome: &mu
                 compared.map_or((None, None), |(balances, wrong)| (Some(balances), wrong));
         }
         Some(Err(error)) => {
-            outcome
-                .notes
-                .push(format!("whether the balances agree is not known: they cannot be read: {error}"));
+            outcome.notes.push(format!("it is unknown if the balances agree: they cannot be read: {error}"));
         }
-        None => {
-            outcome.notes.push("whether the balances agree is not known: the run was ended before".to_owned())
-        }
+        None => outcome.notes.push("it is unknown if the balances agree: the run ended first".to_owned()),
     }
 }
 

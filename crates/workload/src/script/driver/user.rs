@@ -379,12 +379,12 @@ impl User {
         if then.kind == language::Kind::Gset && answer.rows == 1 && answer.last.is_empty() && !answer.has_rows
         {
             return Err(Wrong::new(
-                "\\gset takes a row, and this statement gives none: add RETURNING, or SELECT what it changed",
+                "\\gset needs a row, but this statement returns none: add RETURNING, or SELECT the changed rows",
             ));
         }
         if then.kind == language::Kind::Gset && answer.rows != 1 {
             return Err(Wrong::new(format!(
-                "\\gset takes one row, and {} came: ask for one, or use \\aset, which takes the last and may do without",
+                "\\gset needs one row, but {} came: request one row, or use \\aset, which uses the last row, if any",
                 answer.rows
             )));
         }
@@ -414,10 +414,7 @@ impl User {
         let mut told = lock(&self.running.told);
         told.unmet += 1;
         told.first_unmet.get_or_insert_with(|| {
-            format!(
-                "{}:{}: rows {sign} {expected} was expected, and {rows} came",
-                sent.script.name, command.line
-            )
+            format!("{}:{}: expected rows {sign} {expected}, but {rows} came", sent.script.name, command.line)
         });
     }
 }

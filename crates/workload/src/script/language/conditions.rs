@@ -57,7 +57,7 @@ impl Conditions {
     pub(super) fn otherwise(&mut self, word: &str, line: usize, commands: &mut Vec<Command>) -> Done {
         let Some(open) = self.open.last_mut() else {
             return Err(format!(
-                "`\\{word}` without `\\if`: put `\\if` and its condition before it, or take it out"
+                "`\\{word}` without `\\if`: put `\\if` and its condition before it, or remove it"
             ));
         };
         if open.has_else {
@@ -93,7 +93,7 @@ impl Conditions {
     pub(super) fn closed(&mut self, commands: &mut [Command]) -> Done {
         let Some(mut open) = self.open.pop() else {
             return Err(
-                "`\\endif` without `\\if`: put `\\if` and its condition before it, or take it out".to_owned()
+                "`\\endif` without `\\if`: put `\\if` and its condition before it, or remove it".to_owned()
             );
         };
         for command in open.jumps.into_iter().chain(open.branch) {

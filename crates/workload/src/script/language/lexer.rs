@@ -54,7 +54,7 @@ fn token(text: &str) -> Result<(Token<'_>, usize), String> {
     let sign = SIGNS.into_iter().find(|sign| text.starts_with(sign));
     sign.map(|sign| (Token::Sign(sign), sign.len())).ok_or_else(|| {
         let letter = text.chars().next().unwrap_or(' ');
-        format!("`{letter}` has no meaning in an expression: take it out")
+        format!("`{letter}` has no meaning in an expression: remove it")
     })
 }
 
@@ -65,7 +65,7 @@ fn number(text: &str) -> Result<Token<'_>, String> {
         let number = text.parse().ok().filter(|&number| number <= GREATEST);
         return number.map(Token::Integer).ok_or_else(|| too_large(text));
     }
-    let number: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     if number.is_finite() {
         Ok(Token::Double(number))
     } else {

@@ -67,7 +67,7 @@ pub(super) fn read(text: &str, names: &mut Names, problems: &mut Vec<String>) ->
                 return None;
             };
             if !rest.is_empty() {
-                problems.push(format!("`\\{bare}` takes nothing, and is given `{rest}`: take that out"));
+                problems.push(format!("`\\{bare}` takes nothing, and is given `{rest}`: remove that"));
             }
             Some(meta)
         }
@@ -116,7 +116,7 @@ fn unknown(word: &str) -> String {
         None => String::new(),
     };
     let all: Vec<String> = WORDS.iter().map(|word| format!("\\{word}")).collect();
-    format!("there is no meta-command `\\{word}`: {meant}There are {}", all.join(", "))
+    format!("unknown meta-command `\\{word}`: {meant}Use {}", all.join(", "))
 }
 
 /// The expression of a command, of which an example is given.
@@ -170,7 +170,7 @@ fn no_name(text: &str) -> String {
     match text.strip_prefix(':').filter(|name| is_name(name)) {
         Some(name) => format!("`{text}` is the value of a variable: `\\set` takes its name, `{name}`"),
         None => format!(
-            "`{text}` is no name of a variable: a name is letters, digits and underscores, and begins with no digit"
+            "invalid variable name `{text}`: use letters, digits and underscores, but not a digit first"
         ),
     }
 }
@@ -209,7 +209,7 @@ fn unit_ns(unit: &str) -> Result<u64, String> {
         "us" => Ok(NS_PER_US),
         "ms" => Ok(NS_PER_MS),
         "" | "s" => Ok(NS_PER_S),
-        other => Err(format!("`{other}` is no unit of `\\sleep`: give us, ms or s")),
+        other => Err(format!("unknown unit `{other}` of `\\sleep`: use us, ms or s")),
     }
 }
 

@@ -28,13 +28,13 @@ impl Expression {
         let mut parser =
             Parser { tokens: tokens(text)?, at: 0, names, nodes: Vec::new(), depths: Vec::new(), within: 0 };
         if parser.tokens.is_empty() {
-            return Err("there is no expression: give one, such as random(1, 10)".to_owned());
+            return Err("the expression is missing: add one, such as random(1, 10)".to_owned());
         }
         parser.expression(OR)?;
         match parser.tokens.get(parser.at) {
             None => Ok(Self::of(parser.nodes)),
             Some((_, rest)) => Err(format!(
-                "`{}` cannot stand after a whole expression: put an operator before it, or take it out",
+                "`{}` cannot stand after a whole expression: put an operator before it, or remove it",
                 shown(rest)
             )),
         }
@@ -315,12 +315,12 @@ fn check_depth(depth: usize) -> Parsed<()> {
 /// A word that is none of the language, as it is written and in small letters.
 fn unknown(written: &str, name: &str, is_call: bool) -> String {
     if !is_call {
-        return format!("`{written}` is no value: a variable is written `:{written}`");
+        return format!("`{written}` is not a value: write a variable as `:{written}`");
     }
     let meant = match nearest(name, Function::names()) {
         Some(meant) => format!("did you mean `{meant}`? "),
         None => String::new(),
     };
     let all: Vec<&str> = Function::names().collect();
-    format!("there is no function `{written}`: {meant}There are {}", all.join(", "))
+    format!("unknown function `{written}`: {meant}Use {}", all.join(", "))
 }

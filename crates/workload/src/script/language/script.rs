@@ -87,7 +87,7 @@ impl Operand {
                 value @ (Scalar::Null | Scalar::Boolean(_)) => {
                     let name = variables.names().name(variable);
                     return Err(Wrong::new(format!(
-                        "variable `{name}` is {value}, which is no time: give a number"
+                        "variable `{name}` is {value}, not a time: use a number"
                     )));
                 }
             },
@@ -251,7 +251,7 @@ impl Reader<'_, '_> {
         };
         if statement.then.is_some() {
             return Err(format!(
-                "`\\{word}` after a statement whose result is stored already: take one of the two out"
+                "`\\{word}` follows a statement that already stores its result: remove one of the two"
             ));
         }
         self.conditions.has_result(word)?;

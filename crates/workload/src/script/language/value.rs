@@ -116,13 +116,13 @@ impl Scalar {
         match self {
             Self::Boolean(boolean) => Ok(boolean),
             Self::Null | Self::Integer(_) | Self::Double(_) => {
-                Err(Wrong::new(format!("{self} is no boolean: compare it, such as {self} <> 0")))
+                Err(Wrong::new(format!("{self} is not a boolean: compare it, such as {self} <> 0")))
             }
         }
     }
 
     fn no_number(self) -> Wrong {
-        Wrong::new(format!("{self} is no number: make one of it, such as CASE WHEN {self} THEN 1 ELSE 0 END"))
+        Wrong::new(format!("{self} is not a number: convert it, such as CASE WHEN {self} THEN 1 ELSE 0 END"))
     }
 
     /// A bigint, NULL, a boolean's word or its beginning, or a double.

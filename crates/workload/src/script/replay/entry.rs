@@ -81,13 +81,13 @@ impl Left {
     /// Why, as part of a sentence.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Message => "messages of the server that are no statements",
-            Self::Connection => "connections that begin or end, and what is asked beside statements",
+            Self::Message => "messages of the server that are not statements",
+            Self::Connection => "connections that begin or end, and requests other than statements",
             Self::Restart => "starts of the server, at which all sessions end",
-            Self::Parts => "parses, binds and prepares, whose executions are entries of their own",
+            Self::Parts => "parses, binds and prepares; their executions are separate entries",
             Self::DurationAlone => "durations without a statement",
-            Self::FurtherRows => "further rows of a statement whose rows are all read",
-            Self::Copy => "COPY, whose data are not in the log",
+            Self::FurtherRows => "further rows of a statement; all its rows are read",
+            Self::Copy => "COPY, because its data are not in the log",
             Self::ChangesDatabase => "changes of the database: the replay stays in its target",
             Self::ChangesServer => {
                 "settings of the whole server (SET GLOBAL and its like): the replay changes nothing that others use"

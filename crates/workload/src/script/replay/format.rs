@@ -18,7 +18,7 @@ pub enum LogFormat {
 
 /// A text that is no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no format of a log: give postgres-csv, mariadb-general or sqlserver-events")]
+#[error("unknown log format `{0}`: use postgres-csv, mariadb-general or sqlserver-events")]
 pub struct LogFormatError(String);
 
 impl LogFormat {

@@ -166,8 +166,8 @@ fn unknown(text: &str) -> String {
     };
     let begin: String = line.chars().take(60).collect();
     format!(
-        "is no log of a known format, its first line is `{begin}`: give a csvlog of PostgreSQL, a general log of MariaDB or MySQL, or events \
-         of SQL Server as XML"
+        "is not a log of a known format; its first line is `{begin}`. Use a csvlog of PostgreSQL, a general log of MariaDB or MySQL, \
+        or events of SQL Server as XML"
     )
 }
 

@@ -153,7 +153,7 @@ impl There<'_> {
             return Ok(());
         };
         if number > self.acknowledged[client as usize] {
-            return Err(wrong("no client had come to that"));
+            return Err(wrong("no client had reached this transaction"));
         }
         if self.changes.of(client, number).key != key.cast_unsigned() {
             return Err(wrong("a client set that in another row"));

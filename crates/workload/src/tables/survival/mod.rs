@@ -75,14 +75,14 @@ pub(super) async fn tried(
 ) -> Result<Option<Survival>, TrialError> {
     let not_tried = |why: &str| Ok(Some(Survival::NotTried(why.to_owned())));
     if table.job.crash == Some(false) {
-        return not_tried("it was not to be tried");
+        return not_tried("the test was switched off");
     }
     let table = table_of(&table.job, &table.lease).map_err(TrialError::Load)?;
     let (changes, mut tell) = (changes_of(&table), |what: String| {
         let _ = on_progress(Progress::Preparing(Preparation::waiting(what)));
     });
     let kind = table.job.kind;
-    tell(format!("loading a {kind} table to be killed"));
+    tell(format!("loading a {kind} table for the kill"));
     // Asked now: what was set for the trial is gone with the server.
     let promising = async { table.made.server(kind, &mut table.session().await?).await };
     let Some(server) = unless_stopped(stop, promising).await else { return Ok(None) };
@@ -98,13 +98,13 @@ pub(super) async fn tried(
         }
     };
     let killed = held.killed();
-    tell(format!("changing rows of a {kind} table, to be killed"));
+    tell(format!("changing rows of a {kind} table before the kill"));
     if !is_due(&mut held, &tally, stop).await {
         tally.is_over.store(true, Ordering::Relaxed);
         let ended = held.end().await;
         return if stop.load(Ordering::Relaxed) { Ok(None) } else { ended.and(not_tried(TOO_SLOW)) };
     }
-    tell(format!("a {kind} table is killed, and comes back"));
+    tell(format!("killing and restarting a {kind} table"));
     let at = std::time::Instant::now();
     let dead = held.kill().await;
     tally.is_over.store(true, Ordering::Relaxed);

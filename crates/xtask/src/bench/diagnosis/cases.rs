@@ -65,7 +65,7 @@ use Engine::{Mariadb, Postgres, Sqlite};
 
 const LARGE: Load = Load::Orders { clients: "8", size: "60MB", options: &[] };
 /// A commit for each record: nearly all of its time is the log's.
-const COMMITS: Load = Load::Historian { options: &["--rate", "max", "--flush-rows", "1", "--screens", "0"] };
+const COMMITS: Load = Load::Historian { options: &["--rate", "max", "--batch-rows", "1", "--screens", "0"] };
 /// More than the page cache of a small server holds, at random places: large orders, and few searches, which take processors.
 const SCATTERED: Load = Load::Orders {
     clients: "2",
@@ -73,12 +73,12 @@ const SCATTERED: Load = Load::Orders {
     options: &["--n-searches", "1", "--n-line-items", "10", "--pct-newcustomers", "0"],
 };
 const HISTORIAN: Load =
-    Load::Historian { options: &["--rate", "max", "--flush-rows", "500", "--writers", "4"] };
+    Load::Historian { options: &["--rate", "max", "--batch-rows", "500", "--writers", "4"] };
 const PURGED: Load = Load::Historian {
     options: &[
         "--rate",
         "max",
-        "--flush-rows",
+        "--batch-rows",
         "500",
         "--maintenance-interval",
         "1s",

@@ -36,7 +36,7 @@ of_fault() {
 }
 
 check 'the kernel can hold packets back' modprobe sch_netem
-prony register --managed postgres --pair quorum --data /data --setting shared_buffers=16MB --clients 2 --rate 2/s --reads 0 --keys 10 \
+prony failover --managed postgres --pair quorum --data /data --setting shared_buffers=16MB --clients 2 --rate 2/s --reads 0 --keys 10 \
 	--timeout 30s --warm-up 5s --duration 75s --fault 'delay by 100ms for 40s at 15s' >/tmp/delayed 2>&1 &
 prony=$!
 check 'nodes are in a network of their own' await has_quorum

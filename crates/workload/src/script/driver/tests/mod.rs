@@ -254,7 +254,7 @@ fn what_is_expected_and_not_found_is_a_failed_transaction_with_its_place() {
     assert_eq!(ran.count(record::script::TRANSACTION), 0);
     assert_eq!(ran.errors(record::script::TRANSACTION), ran.outcome.unmet);
     let first = ran.outcome.first_unmet.unwrap();
-    assert_eq!(first, "a.sql:2: rows >= 1 was expected, and 0 came");
+    assert_eq!(first, "a.sql:2: expected rows >= 1, but 0 came");
     assert!(ran.outcome.failed > 0 && ran.outcome.unmet >= ran.outcome.failed);
 }
 
@@ -272,7 +272,7 @@ fn a_statement_that_the_server_refuses_stops_its_client_with_file_and_line() {
 fn a_row_that_is_missing_or_an_expression_without_a_value_is_told_with_its_place() {
     let (_directory, url) = file();
     for (script, told) in [
-        ("SELECT n FROM t WHERE id = 11 \\gset\nSELECT :n;\n", "a.sql:1: \\gset takes one row, and 0 came"),
+        ("SELECT n FROM t WHERE id = 11 \\gset\nSELECT :n;\n", "a.sql:1: \\gset needs one row, but 0 came"),
         ("\\set a 1 / (:client_id * 0)\nSELECT 1;\n", "a.sql:1: division by zero"),
         ("\\set a :later + 1\n\\set later 1\nSELECT 1;\n", "a.sql:1: variable `later` has no value"),
     ] {
@@ -321,7 +321,7 @@ fn a_statement_without_a_row_gives_gset_nothing() {
     let (_directory, url) = file();
     let script = "\\set n 1\nUPDATE t SET n = :n WHERE id = 1 \\gset\n";
     let told = ran(&url, &[script], "").outcome.stopped;
-    assert!(told[0].contains("a.sql:2: \\gset takes a row, and this statement gives none"), "{told:?}");
+    assert!(told[0].contains("a.sql:2: \\gset needs a row, but this statement returns none"), "{told:?}");
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn a_shorter_window_leaves_out_what_is_due_later_and_undoes_what_it_cuts() {
     for (settings, part) in [
         ("duration = \"1h\"", "workload.script.duration 1h"),
         ("warm_up = \"1m\"", "workload.script.warm_up 1m"),
-        ("protocol = \"simple\"", "none of its statements has values beside it"),
+        ("protocol = \"simple\"", "none of its statements has separate parameters"),
     ] {
         let told = try_replay(&url, &path, settings).err().unwrap().to_string();
         assert!(told.contains(part) && told.contains("busy.log"), "{told}");

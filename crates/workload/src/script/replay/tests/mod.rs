@@ -105,11 +105,11 @@ fn a_csvlog_of_all_statements_is_read_with_its_sessions_and_values() {
     assert_eq!(
         left(&log),
         [
-            ("messages of the server that are no statements", 1, 10),
-            ("connections that begin or end, and what is asked beside statements", 1, 1),
+            ("messages of the server that are not statements", 1, 10),
+            ("connections that begin or end, and requests other than statements", 1, 1),
             ("durations without a statement", 1, 9),
-            ("further rows of a statement whose rows are all read", 1, 7),
-            ("COPY, whose data are not in the log", 1, 8),
+            ("further rows of a statement; all its rows are read", 1, 7),
+            ("COPY, because its data are not in the log", 1, 8),
         ]
     );
     adds_up(&log);
@@ -499,8 +499,8 @@ fn what_is_no_log_is_refused_with_what_it_begins_with() {
     for (text, part) in [
         ("", "is empty"),
         ("\n\n", "is empty"),
-        ("SELECT 1;\nSELECT 2;\n", "no log of a known format, its first line is `SELECT 1;`"),
-        ("\u{feff}\u{0}PNG", "no log of a known format"),
+        ("SELECT 1;\nSELECT 2;\n", "not a log of a known format; its first line is `SELECT 1;`"),
+        ("\u{feff}\u{0}PNG", "not a log of a known format"),
     ] {
         let told = read_as(text, None, None).unwrap_err();
         assert!(told.contains(part), "{text:?}: {told}");

@@ -1,0 +1,146 @@
+//! Names that options and commands had before. They still work, with a note.
+
+use std::ffi::OsString;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+
+/// Options by their old names and their new ones. An argument's id is its old name.
+const OPTIONS: [(&str, &str); 9] = [
+    ("accept-single", "accept-single-run"),
+    ("between", "run-sd"),
+    ("flush-interval", "batch-interval"),
+    ("flush-rows", "batch-rows"),
+    ("initialise", "initialize"),
+    ("pause", "cooldown"),
+    ("place", "location"),
+    ("smallest", "min-effect"),
+    ("with", "candidate"),
+];
+
+/// Commands by their old names and their new ones.
+fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
+    include_str!("renamed.txt").lines().filter_map(|line| line.split_once(' '))
+}
+
+/// The name that an option of this old name has today.
+pub(crate) fn new_option(old: &str) -> Option<&'static str> {
+    OPTIONS.iter().find(|(name, _)| *name == old).map(|(_, new)| *new)
+}
+
+/// The name that a command of this old name has today.
+pub(crate) fn new_command(old: &str) -> Option<&'static str> {
+    commands().find(|(name, _)| *name == old).map(|(_, new)| new)
+}
+
+/// The old name of an option that has a new one.
+fn old_option(argument: &Arg) -> Option<&'static str> {
+    let id = argument.get_id().as_str().replace('_', "-");
+    let renamed = OPTIONS.iter().find(|(old, new)| *old == id && argument.get_long() == Some(*new));
+    renamed.map(|(old, _)| *old)
+}
+
+/// Lets each option and each command be given by its old name too.
+pub(super) fn with_old_names(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let command = command.aliases(commands().filter(|(_, new)| *new == name).map(|(old, _)| old));
+    let command = command.mut_args(|argument| match old_option(&argument) {
+        Some(old) => argument.alias(old),
+        None => argument,
+    });
+    command.mut_subcommands(with_old_names)
+}
+
+fn in_environment(option: &str) -> String {
+    format!("PRONY_{}", option.to_uppercase().replace('-', "_"))
+}
+
+/// The variable of an option: its old one if that is set and the new one is not.
+pub(super) fn variable(argument: &Arg, long: &str) -> String {
+    let new = in_environment(long);
+    let old = old_option(argument).map(in_environment);
+    old.filter(|old| std::env::var_os(&new).is_none() && std::env::var_os(old).is_some()).unwrap_or(new)
+}
+
+/// A line for each old name that was used.
+pub(crate) fn notes(arguments: &[OsString], program: &Command, matches: &ArgMatches) -> Vec<String> {
+    let words: Vec<&str> =
+        arguments.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()).collect();
+    let (mut leaf, mut command) = (matches, program);
+    let mut notes = Vec::new();
+    while let Some((name, inner)) = leaf.subcommand() {
+        let Some(found) = command.find_subcommand(name) else { return notes };
+        (leaf, command) = (inner, found);
+        let old = commands().find(|(old, new)| *new == name && words.contains(old) && !words.contains(new));
+        notes.extend(old.map(|(old, new)| format!("note: prony {old} is now called prony {new}")));
+    }
+    let is_given = |old: &str| {
+        let rests = words.iter().filter_map(|word| word.strip_prefix("--")?.strip_prefix(old));
+        rests.into_iter().any(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    for argument in command.get_arguments() {
+        let (Some(old), Some(new)) = (old_option(argument), argument.get_long()) else { continue };
+        let negative = |name: &str| format!("no-{name}");
+        if is_given(old) {
+            notes.push(format!("note: --{old} is now called --{new}"));
+        } else if is_given(&negative(old)) {
+            notes.push(format!("note: --{} is now called --{}", negative(old), negative(new)));
+        }
+        let variable = in_environment(old);
+        let is_set = leaf.value_source(argument.get_id().as_str()) == Some(ValueSource::EnvVariable);
+        if is_set && argument.get_env().is_some_and(|name| *name == *variable) {
+            notes.push(format!("note: {variable} is now called {}", in_environment(new)));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::program;
+
+    fn notes_of(line: &[&str]) -> Vec<String> {
+        let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+        let words = crate::arguments::spelled_out(words, &program());
+        let matches =
+            program().try_get_matches_from(&words).unwrap_or_else(|error| panic!("{line:?}\n{error}"));
+        notes(&line.iter().map(OsString::from).collect::<Vec<_>>(), &program(), &matches)
+    }
+
+    #[test]
+    fn every_old_name_is_read_and_its_new_one_is_printed() {
+        for (line, note) in [
+            (&["disk", ".", "--pause", "5s"][..], "--pause is now called --cooldown"),
+            (&["disk", ".", "--pause=5s"], "--pause is now called --cooldown"),
+            (&["disk", ".", "--accept-single"], "--accept-single is now called --accept-single-run"),
+            (&["historian", "--flush-rows", "4"], "--flush-rows is now called --batch-rows"),
+            (&["historian", "--flush-interval", "4s"], "--flush-interval is now called --batch-interval"),
+            (&["script", "--initialise"], "--initialise is now called --initialize"),
+            (&["study", "run", "s", "--place", "a=b"], "--place is now called --location"),
+            (&["study", "run", "s", "--smallest", "5%"], "--smallest is now called --min-effect"),
+            (&["compare", "a", "--with", "b"], "--with is now called --candidate"),
+            (&["compare", "a", "--between", "2%"], "--between is now called --run-sd"),
+            (&["register"], "prony register is now called prony failover"),
+            (&["reporting"], "prony reporting is now called prony analytics"),
+            (&["plan", "reporting"], "prony reporting is now called prony analytics"),
+        ] {
+            let line: Vec<&str> = std::iter::once("prony").chain(line.iter().copied()).collect();
+            assert_eq!(notes_of(&line), [format!("note: {note}")], "{line:?}");
+        }
+        let tested = OPTIONS.map(|(old, _)| old);
+        assert_eq!(tested.len() + commands().count(), 11, "test a new entry above");
+    }
+
+    #[test]
+    fn a_new_name_has_no_note() {
+        for line in [
+            &["prony", "disk", ".", "--cooldown", "5s"][..],
+            &["prony", "tables", "--batch-rows", "5"],
+            &["prony", "failover", "--cooldown=1s"],
+            &["prony", "compare", "a", "--candidate", "b"],
+        ] {
+            assert_eq!(notes_of(line), [""; 0], "{line:?}");
+        }
+    }
+}
