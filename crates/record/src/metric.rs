@@ -61,14 +61,14 @@ const TABLE: Option<Workload> = Some(Tables);
 
 /// All metrics. A trial has those that its workload measures.
 pub const METRICS: [Metric; 41] = [
-    higher(Some(Disk), "iops", "I/O/s", "I/Os a second"),
+    higher(Some(Disk), "iops", "I/O/s", "I/Os per second"),
     higher(Some(Disk), "mb_per_s", "MB/s", "throughput"),
-    higher(Some(Historian), "records_per_s", "records/s", "records a second"),
+    higher(Some(Historian), "records_per_s", "records/s", "records per second"),
     higher(Some(Historian), "sustained_per_s", "records/s", "highest sustained rate"),
-    higher(STORE, "orders_per_min", "orders/min", "orders a minute"),
+    higher(STORE, "orders_per_min", "orders/min", "orders per minute"),
     higher(STORE, "committed_orders_per_min", "orders/min", "committed orders per minute"),
-    higher(SQL, "transactions_per_s", "transactions/s", "transactions a second"),
-    higher(HISTORY, "operations_per_s", "operations/s", "operations a second"),
+    higher(SQL, "transactions_per_s", "transactions/s", "transactions per second"),
+    higher(HISTORY, "operations_per_s", "operations/s", "operations per second"),
     higher(TABLE, "point_updates_per_s", "updates/s", "updates by key per second"),
     higher(TABLE, "point_deletes_per_s", "deletes/s", "deletes by key per second"),
     lower(TABLE, "load_s", "s", "time to load all rows"),

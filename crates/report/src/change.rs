@@ -2,7 +2,7 @@
 //!
 //! A sign is always that of the gain: positive is better, of a latency too. Both ends of an interval have one, with "to" between
 //! them: `−17% (−35 to +9%)`. From twice as much on, per cent say little, of latencies nothing at all (−8,164%), and a factor is
-//! printed: `5.4 × slower (4.9 to 6.0 ×)`. Sentences are built from [`Parts`].
+//! printed: `5.4 times slower (4.9 to 6.0)`. Sentences are built from [`Parts`].
 
 use record::Direction;
 use stats::Effect;
@@ -79,12 +79,12 @@ impl Change {
         beyond(self.gain_pct, FACTOR) || ends.into_iter().any(|end| beyond(end, END_FACTOR))
     }
 
-    /// `−17% (−35 to +9%)`, or `5.4 × slower (4.9 to 6.0 ×)`.
+    /// `−17% (−35 to +9%)`, or `5.4 times slower (4.9 to 6.0)`.
     pub(crate) fn told(&self) -> String {
         if self.is_factor() { self.factor() } else { self.per_cent(signed_per_cent(self.gain_pct)) }
     }
 
-    /// The same without its interval: `−17%`, or `5.4 × slower`.
+    /// The same without its interval: `−17%`, or `5.4 times slower`.
     pub(crate) fn alone(&self) -> String {
         if self.is_factor() { Self { ends: None, ..*self }.factor() } else { signed_per_cent(self.gain_pct) }
     }
@@ -150,19 +150,19 @@ impl Change {
             (Sense::Less, _) | (Sense::Time, false) => 1.0 / times,
         };
         let words = match (self.sense, is_better) {
-            (Sense::More | Sense::Less, _) => "as much",
-            (Sense::Time, true) => "faster",
-            (Sense::Time, false) => "slower",
+            (Sense::More | Sense::Less, _) => "",
+            (Sense::Time, true) => " faster",
+            (Sense::Time, false) => " slower",
         };
         let ends = self.ends.map(|(low, high)| {
             let (a, b) = (more(self.times(low)), more(self.times(high)));
             let (low, high) = (a.min(b), a.max(b));
             let high = if high.is_finite() { format!("to {}", figure(high)) } else { "and more".to_owned() };
-            format!(" ({} {high} ×{})", figure(low), self.confidence())
+            format!(" ({} {high}{})", figure(low), self.confidence())
         });
         match more(times) {
             times if times.is_finite() && times > 0.0 => {
-                format!("{} × {words}{}", figure(times), ends.unwrap_or_default())
+                format!("{} times{words}{}", figure(times), ends.unwrap_or_default())
             }
             _ => "nothing is left".to_owned(),
         }
@@ -309,37 +309,37 @@ mod tests {
                 -429.0,
                 Some((-500.0, -390.0)),
                 Sense::Time,
-                "5.29 × slower (4.90 to 6.00 ×)",
+                "5.29 times slower (4.90 to 6.00)",
                 "5.29 times as much (95% CI 4.90 to 6.00)",
             ),
-            (-8_164.0, None, Sense::Time, "82.6 × slower", "82.6 times as much"),
+            (-8_164.0, None, Sense::Time, "82.6 times slower", "82.6 times as much"),
             (
                 80.0,
                 Some((75.0, 90.0)),
                 Sense::Time,
-                "5.00 × faster (4.00 to 10.0 ×)",
+                "5.00 times faster (4.00 to 10.0)",
                 "0.200 times as much (95% CI 0.100 to 0.250)",
             ),
             (
                 142.0,
                 Some((136.0, 150.0)),
                 Sense::More,
-                "2.42 × as much (2.36 to 2.50 ×)",
+                "2.42 times (2.36 to 2.50)",
                 "2.42 times as much (95% CI 2.36 to 2.50)",
             ),
             (
                 -75.0,
                 Some((-80.0, -50.0)),
                 Sense::More,
-                "0.250 × as much (0.200 to 0.500 ×)",
+                "0.250 times (0.200 to 0.500)",
                 "0.250 times as much (95% CI 0.200 to 0.500)",
             ),
-            (-200.0, None, Sense::Less, "3.00 × as much", "3.00 times as much"),
+            (-200.0, None, Sense::Less, "3.00 times", "3.00 times as much"),
             (
                 20.0,
                 Some((-30.0, 400.0)),
                 Sense::More,
-                "1.20 × as much (0.700 to 5.00 ×)",
+                "1.20 times (0.700 to 5.00)",
                 "1.20 times as much (95% CI 0.700 to 5.00)",
             ),
             (100.0, None, Sense::Time, "nothing is left", "0 times as much"),
@@ -399,7 +399,7 @@ mod tests {
             let change = change(pct(ratio), Some((a.min(b), a.max(b))), sense);
             let told = change.told();
             prop_assert!(!told.contains('-') && !told.contains("−−") && !told.contains("+−") && !told.contains('–'), "{}", told);
-            let is_factor = told.contains('×');
+            let is_factor = told.contains(" times");
             prop_assert_eq!(is_factor, !told.contains('%'), "{}", told);
             let far = ratio >= 2.0 || ratio <= 0.5;
             prop_assert!(is_factor || !far, "{}", told);

@@ -263,7 +263,7 @@ fn searched(trial: &Trial, step: SearchStep) -> SearchedStep {
     let judged = trial.shown().judged(trial).filter(|_| trial.is_complete());
     let stable = judged.as_ref().and_then(|judged| judged.held);
     let rows_after = judged.as_ref().and_then(|judged| judged.rows);
-    let because = match judged.filter(|judged| judged.held.is_some()) {
+    let because = match judged.filter(|judged| judged.held.is_some() || !judged.because.is_empty()) {
         Some(judged) => judged.because.to_vec(),
         None => trial.reason.iter().cloned().collect(),
     };

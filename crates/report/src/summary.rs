@@ -135,6 +135,11 @@ impl Summary {
         self.reliability_because(self.because.as_ref())
     }
 
+    /// What stands behind the word of the reliability: `: background CPU load, all 10 trials`.
+    pub(crate) fn reliability_reason(&self) -> String {
+        self.because.as_ref().map(|because| format!(": {because}")).unwrap_or_default()
+    }
+
     fn reliability_because(&self, because: Option<&String>) -> String {
         let because = because.map(|because| format!(": {because}")).unwrap_or_default();
         format!("{}{because}", self.reliability.word())
@@ -452,10 +457,17 @@ fn because(report: &Report, reliability: Reliability, doubts: &[&Verdict]) -> Op
 /// Why a quick run is not reliable.
 const QUICK: &str = "quick run with shortened times";
 
+/// A longer fact is in the report only: the first screen has two lines for it.
+const FACT_LETTERS_MOST: usize = 140;
+
 /// `background CPU load, all 10 trials: 83–98% of all CPUs were busy with other programs`.
 fn doubt_in_words(doubt: &Verdict, report: &Report) -> String {
+    let brief = doubt_in_brief(doubt, report);
     let fact = doubt.fact.text();
-    format!("{}: {}", doubt_in_brief(doubt, report), fact.trim_end_matches('.'))
+    match fact.trim_end_matches('.') {
+        fact if fact.chars().count() <= FACT_LETTERS_MOST => format!("{brief}: {fact}"),
+        _ => brief,
+    }
 }
 
 /// `background CPU load, all 10 trials`.

@@ -15,7 +15,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "prony check",
         &[
-            ("Measure the disk and SQLite in two minutes", "prony check"),
+            ("Measure the disk and SQLite in about 100 s", "prony check"),
             (
                 "Measure another directory in a quarter of that, and name the run",
                 "prony check /data --duration 2s --file-size 256MiB --name before",

@@ -34,7 +34,7 @@ fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static
 
 /// The examples of the first page.
 const EXAMPLES: [(&str, &str); 3] = [
-    ("Measure this machine in about two minutes", "prony check"),
+    ("Measure this machine in about 100 s", "prony check"),
     (
         "Find the highest record rate of a database",
         "prony historian --target postgres://me@localhost/postgres --find-max --quick",

@@ -173,7 +173,7 @@ impl Command {
 pub(crate) enum Measuring {
     /// Measure the disk under a directory, and SQLite on it
     ///
-    /// Takes about two minutes. Runs eight disk tests that represent the I/O of a database. Then it measures the
+    /// Takes about 100 s. Runs eight disk tests that represent the I/O of a database. Then it measures the
     /// record rate of a historian, and the orders per minute of a small order store. Both use SQLite in the same
     /// directory. It writes a test file of 1 GiB without a name, which disappears with the process. It also writes
     /// two databases, prony-check.sqlite and prony-check-orders.sqlite, and deletes them at the end. With --managed

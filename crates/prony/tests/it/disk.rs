@@ -106,7 +106,7 @@ fn a_rate_beyond_the_device_is_not_held_and_its_arrears_are_counted() {
     let due = operations + trial["unsent"].as_u64().unwrap();
     assert!((1_999_999..=2_000_000).contains(&due), "{due} accounted for");
     let verdicts = document["verdicts"].to_string();
-    let sentence = "not sustained, 10,000 of 1,000,000 I/Os a second, 1,980,0";
+    let sentence = "not sustained, 10,000 of 1,000,000 I/Os per second, 1,980,0";
     assert!(verdicts.contains(sentence), "{verdicts}");
     assert!(verdicts.contains("were never sent, the one outstanding I/O was in use"), "{verdicts}");
 }

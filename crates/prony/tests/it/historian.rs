@@ -250,6 +250,10 @@ fn mistakes_name_the_place_the_value_and_the_remedy() {
         (&["--target", "sqlite:h.db", "--batch-rows", "0"], &["--batch-rows: ", "1 to"]),
         (&["--target", "sqlite:h.db", "--rate", "fast"], &["fast", "max"]),
         (&["--target", "sqlite:h.db", "--find-max", "--rate", "10"], &["rate", "--find-max"]),
+        (
+            &["--target", "sqlite:h.db", "--find-max", "--duration", "1s"],
+            &["--duration: cannot be 1s in a search: a step needs at least 3s"],
+        ),
         (&["--target", "sqlite:h.db", "--source", "counters", "--rate", "10"], &["--tags"]),
         (&["--target", "sqlite:h.db", "--partition", "1h"], &["partition", "no partitions"]),
         (&["--target", "sqlite:h.db", "--rate", "10", "--shrink"], &["--shrink: ", "maintenance_interval"]),

@@ -368,7 +368,7 @@ fn a_wide_terminal_has_charts_over_time_with_details_alone() {
     bench.run(&["disk", "x", "--engine", "simulated", "--duration", "5s", "--warm-up", "1s"]).ended_with(0);
     let shown = |columns, locale, words| on_a_terminal(&bench, columns, locale, words);
     let Some(blocks) = shown(100, "C.UTF-8", "report latest --details") else { return };
-    assert!(blocks.contains("over time: I/Os a second") && blocks.contains("│██"), "{blocks}");
+    assert!(blocks.contains("over time: I/Os per second") && blocks.contains("│██"), "{blocks}");
     assert!(blocks.contains("w: warm-up") && blocks.contains("99th percentile"), "{blocks}");
     let ascii = shown(100, "C", "report latest --details").unwrap();
     assert!(ascii.contains("|##") && !ascii.contains('█'), "{ascii}");

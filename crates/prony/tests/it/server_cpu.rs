@@ -41,7 +41,7 @@ fn the_servers_own_group_is_held_at_a_share_of_what_it_may_use() {
     let read = &trial["setup"]["cpu_read"];
     assert_eq!((read["of"].as_str(), read["processors"].as_f64()), (Some("groups"), Some(0.5)), "{read}");
     let told = outcome.stdout.split_whitespace().collect::<Vec<&str>>().join(" ");
-    assert!(told.contains("the server's control group used") && told.contains("of 0.5 processors"), "{told}");
+    assert!(told.contains("the server's control group used") && told.contains("of 0.5 CPUs"), "{told}");
     if outcome.code == Some(5) {
         return;
     }

@@ -297,9 +297,10 @@ fn what_a_flush_takes_is_told_with_its_evidence() {
     let document = bench.report_json(&bench.results().unwrap());
     let verdicts = document["verdicts"].as_array().unwrap();
     let told: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["rule"] == "flush_honesty").collect();
-    assert_eq!(told.len(), 2, "{verdicts:#?}");
-    let sentence = |number: usize| told[number]["sentence"].as_str().unwrap();
-    let evidence = [sentence(0), sentence(1)].join(" ");
+    // On a busy disk the ways may disagree, which is one more.
+    assert!(matches!(told.len(), 2 | 3), "{verdicts:#?}");
+    let evidence: Vec<&str> = told.iter().map(|verdict| verdict["sentence"].as_str().unwrap()).collect();
+    let evidence = evidence.join(" ");
     for part in
         ["Flushes, means: write 4KiB with O_DSYNC: ", "; the same 4KiB with O_DSYNC: ", "; the kernel "]
     {

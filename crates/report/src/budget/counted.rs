@@ -158,9 +158,9 @@ fn waits_table(counted: &Counted) -> Option<Table> {
 fn files_table(counted: &Counted) -> Option<Table> {
     let columns = vec![
         words("files", "of the databases of a server", 0),
-        column("reads/s", "reads a second", 0),
+        column("reads/s", "reads per second", 0),
         column("a read", "mean time", 0),
-        column("writes/s", "writes a second", 0),
+        column("writes/s", "writes per second", 0),
         column("a write", "mean time", 0),
     ];
     let us = |us: Option<f64>| us.map_or_else(|| UNKNOWN.to_owned(), format::latency);

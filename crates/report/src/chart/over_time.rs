@@ -173,7 +173,7 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     let (top, bottom) = Frame::heights(HEIGHT);
     let y = Axis {
         scale: Scale::from_zero(most * 1.05, bottom, top),
-        title: "operations a second",
+        title: "operations per second",
         print: plain,
     };
     let title = format!("Throughput over time of {}", trial.name);

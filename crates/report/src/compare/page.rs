@@ -96,7 +96,7 @@ impl Compare {
                 }
                 dt { "Reliability" }
                 dd class={ "reliability " (trust.word()) } {
-                    (verdicts::ended(&format!("{}{brief}", trust.word()))) " "
+                    b { (trust.word()) } (verdicts::ended(&brief)) " "
                     a href="#trust" { "Reasons" }
                 }
             }
@@ -119,8 +119,8 @@ impl Compare {
     pub(super) fn trust(&self) -> (Reliability, Vec<Reason>) {
         let refused: Vec<Reason> = self.against.iter().flat_map(text::unjudged).map(Reason::of).collect();
         let of_run = |study: &ComparedStudy| Reason {
-            short: format!("{} by itself: {}", study.name, study.trust.0.word()),
-            whole: format!("{} by itself: {}", study.name, study.trust.1),
+            short: format!("{} has {} reliability", study.name, study.trust.0.word()),
+            whole: format!("{} has {} reliability{}", study.name, study.trust.0.word(), study.trust.1),
         };
         // What is least reliable stands first.
         let (bad, rest): (Vec<_>, Vec<_>) =

@@ -29,7 +29,7 @@ impl<'a> Run<'a> {
     /// How reliable its figures are by themselves, and why.
     pub(crate) fn trust(&self) -> (Reliability, String) {
         let summary = Summary::of(&self.report);
-        (summary.reliability, summary.reliability_words())
+        (summary.reliability, summary.reliability_reason())
     }
 
     /// What was measured of each combination. Named configurations are known by their name, single trials by that of the

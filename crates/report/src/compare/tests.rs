@@ -587,7 +587,7 @@ fn a_page_draws_large_changes_as_factors_and_says_so() {
         text.contains("Right of 1 × is better") && text.contains("gain as a factor (logarithmic)"),
         "{text}"
     );
-    assert!(text.contains("0.125 × as much"), "{text}");
+    assert!(text.contains("0.125 times"), "{text}");
 }
 
 #[test]

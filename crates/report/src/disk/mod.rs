@@ -114,7 +114,7 @@ static WORDS: Words = Words {
     one: "disk",
     many: "disks",
     anchor: "figures",
-    unit: Unit::a_second("IOPS", "I/Os a second", "I/Os"),
+    unit: Unit::a_second("IOPS", "I/Os per second", "I/Os"),
     rate_metric: "iops",
     headlines: &[verified::VERIFIED, honesty::HONESTY, finding::RATE],
     replaced: &[finding::RATE, finding::KNEE],

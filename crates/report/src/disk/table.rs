@@ -128,7 +128,7 @@ const OVER_REPEATS: &str =
 
 fn figure_columns(interval: &'static str, percentiles: &Percentiles) -> Vec<Column> {
     let mut columns = vec![
-        column("IOPS", "operations a second", 0),
+        column("IOPS", "operations per second", 0),
         column("95%", interval, 5),
         column("MB/s", "10^6 bytes per second", 0),
         column("mean", "mean latency", 0),
@@ -238,7 +238,7 @@ pub(crate) fn published(comparison: &Comparison) -> Table {
     let columns = vec![
         words("device", "what was loaded", 0),
         words("load", "block, threads, outstanding I/Os", 1),
-        column("IOPS", "I/Os a second", 0),
+        column("IOPS", "I/Os per second", 0),
         column("MB/s", "10^6 bytes per second", 0),
         column("mean", "mean latency", 0),
         column("max", "longest latency", 0),

@@ -57,7 +57,7 @@ fn rates(trial: &Trial) -> Option<Chart> {
     Some(course.chart(
         trial,
         "Offered and written",
-        &from_zero(most, "records a second"),
+        &from_zero(most, "records per second"),
         "One point per second. Shaded seconds, such as warm-up, do not count.",
         ("records/s", format::figure),
     ))

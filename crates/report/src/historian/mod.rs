@@ -96,7 +96,7 @@ static WORDS: Words = Words {
     one: "historian",
     many: "historians",
     anchor: "historian",
-    unit: Unit::a_second("records/s", "records a second", "records"),
+    unit: Unit::a_second("records/s", "records per second", "records"),
     rate_metric: "records_per_s",
     headlines: &[finding::RECORD_RATE, finding::SEARCH],
     replaced: &[finding::RECORD_RATE, finding::SEARCH, finding::FLUSH_ROWS, finding::GROWTH],

@@ -157,7 +157,8 @@ fn described(all: &[FlushSeries]) -> String {
 
 /// The points of all series in one table.
 fn together(all: &[FlushSeries]) -> Table {
-    let columns = vec![Column::words("series"), Column::number("rows a flush"), Column::number("records/s")];
+    let columns =
+        vec![Column::words("series"), Column::number("records per batch"), Column::number("records/s")];
     let rows = all.iter().flat_map(|series| {
         series.points.iter().map(|point| {
             Row::of(vec![

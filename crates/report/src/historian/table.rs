@@ -25,7 +25,7 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
         column("offered/s", "planned events per second; a dash if they came as fast as the buffer accepted them", 0),
         column("records/s", "records committed per second", 0),
         column("95%", "interval of the records per second, for this run only", 5),
-        column("commits/s", "transactions a second", 4),
+        column("commits/s", "transactions per second", 4),
         column("flush p50", "median of the transactions", 6),
         column("flush p99", "99th percentile of the transactions", 3),
         column("record p99", "99th percentile from event to commit", 1),
@@ -297,10 +297,10 @@ fn because(reasons: &[String]) -> String {
 /// A series over the rows of a flush, with the gain over 40 rows.
 pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
     let columns = vec![
-        column("rows a flush", "rows of one transaction", 0),
+        column("records per batch", "rows of one transaction", 0),
         column("records/s", "records committed per second", 0),
         column("gain over 40", "gain in records per second over batches of 40", 0),
-        column("commits/s", "transactions a second", 1),
+        column("commits/s", "transactions per second", 1),
         column("flush p99", "99th percentile of the transactions", 2),
         column("pending max", "maximum backlog: records accepted but not yet committed", 1),
         column("held", "if the offered rate was sustained", 0),
@@ -383,7 +383,7 @@ fn over(rate: f64) -> String {
 fn published_flush(comparison: &HistorianComparison) -> Option<Table> {
     let first = comparison.flush_rows.first()?;
     let mut columns = vec![
-        column("rows a flush", "rows of one transaction", 0),
+        column("records per batch", "rows of one transaction", 0),
         Column::words(format!("published at {}/s", plain(comparison.best_per_s))),
         Column::words("published pending records"),
     ];

@@ -75,7 +75,7 @@ fn rates(trial: &Trial) -> Option<Chart> {
         "With rolled back orders. One point per second. Shaded seconds do not count."
     };
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "orders a minute");
+    let y = from_zero(most, "orders per minute");
     Some(course.chart(trial, "Orders per minute over time", &y, remark, ("orders/min", figure)))
 }
 
@@ -126,7 +126,7 @@ fn clients(trial: &Trial) -> Option<Chart> {
     let orders = trial.orders()?;
     let count: usize = orders.targets.iter().map(|target| target.clients_per_min.len()).sum();
     let most = orders.clients.map(|clients| clients.max_per_min).filter(|_| count > 1)?;
-    let y = from_zero(most, "orders a minute");
+    let y = from_zero(most, "orders per minute");
     let frame = Frame::new(HEIGHT, &y, []);
     let (low, high) = (0.5, count as f64 + 0.5);
     let scale = Scale { spread: Spread::Time, low, high, from: frame.left, to: frame.right };

@@ -85,7 +85,7 @@ const RETRIED_SHARE: f64 = 0.05;
 const WAITED_SHARE: f64 = 0.8;
 
 /// What orders are counted in, as DVD Store does.
-const UNIT: Unit = Unit::a_minute("orders/min", "orders a minute", "orders");
+const UNIT: Unit = Unit::a_minute("orders/min", "orders per minute", "orders");
 
 static WORDS: Words = Words {
     one: "order store",

@@ -189,7 +189,8 @@ fn summary(report: &Report) -> Markup {
             }
             dt { "Reliability" }
             dd class={ "reliability " (summary.reliability.word()) } {
-                (verdicts::ended(&summary.reliability_words()))
+                b { (summary.reliability.word()) }
+                (verdicts::ended(&summary.reliability_reason()))
                 @if warnings > 0 {
                     " " a href={ "#" (verdicts::WARNINGS) } {
                         (format::counted(warnings, "warning in full", "warnings in full"))

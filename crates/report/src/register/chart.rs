@@ -35,7 +35,7 @@ fn rate(trial: &Trial) -> Option<Chart> {
     lines.retain(|line| line.values().count() > 1);
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "operations a second");
+    let y = from_zero(most, "operations per second");
     let remark = "One point per second. Shaded seconds do not count.";
     Some(course.chart(trial, "Operations per second over time", &y, remark, ("operations/s", figure)))
 }

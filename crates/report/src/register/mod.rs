@@ -159,7 +159,7 @@ impl Trial {
 const UNSENT_SHARE_MAX: f64 = stats::ORDERS_UNSENT_SHARE_MAX;
 
 /// What operations are counted in.
-const UNIT: Unit = Unit::a_second("operations/s", "operations a second", "operations");
+const UNIT: Unit = Unit::a_second("operations/s", "operations per second", "operations");
 
 static WORDS: Words = Words {
     one: "load on registers",

@@ -41,7 +41,7 @@ impl Trial {
 }
 
 /// What reports are counted in.
-const UNIT: Unit = Unit::a_minute("reports/min", "reports a minute", "reports");
+const UNIT: Unit = Unit::a_minute("reports/min", "reports per minute", "reports");
 
 static WORDS: Words = Words {
     one: "report",

@@ -36,7 +36,7 @@ fn rate(trial: &Trial) -> Option<Chart> {
     lines.retain(|line| line.values().count() > 1);
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "transactions a second");
+    let y = from_zero(most, "transactions per second");
     let remark = "Without failed transactions. One point per second; shaded seconds do not count.";
     Some(course.chart(trial, "Transactions per second over time", &y, remark, ("transactions/s", figure)))
 }

@@ -200,7 +200,7 @@ const RETRIED_SHARE: f64 = 0.05;
 const UNSENT_SHARE_MAX: f64 = stats::ORDERS_UNSENT_SHARE_MAX;
 
 /// What transactions are counted in.
-const UNIT: Unit = Unit::a_second("transactions/s", "transactions a second", "transactions");
+const UNIT: Unit = Unit::a_second("transactions/s", "transactions per second", "transactions");
 
 static WORDS: Words = Words {
     one: "script",

@@ -44,7 +44,7 @@ const REWORDED: [(&str, &str); 16] = [
     ("apart, at random", "apart, as a coin falls"),
     ("per side, spread given", "a side, the spread given"),
     ("per side", "a side"),
-    ("events/s", "events a second"),
+    ("events/s", "events per second"),
 ];
 
 /// The first form of a cell's name.

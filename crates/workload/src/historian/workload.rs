@@ -10,6 +10,9 @@ const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
 /// Records per second of a database that drains a buffer.
 const DRAINED_PER_S: f64 = 10_000.0;
 
+/// A shorter step of a search cannot be judged: growth of the backlog takes three intervals of a second.
+const SHORTEST_STEP: Span = Span::seconds(3);
+
 impl Workload for Settings {
     const WORKLOAD: record::Workload = record::Workload::Historian;
     const TIMES: [&'static str; 2] = ["warm_up", "duration"];
@@ -136,6 +139,10 @@ impl Workload for Settings {
         if let Some(source) = self.source.as_ref().filter(|source| **source != SourceChoice::Random) {
             let problem = format!("{source} has its own pace, but a search must set the rate: use random");
             contradictions.push(JobError { parameter: "source", problem });
+        }
+        if let Some(duration) = self.duration.filter(|duration| *duration < SHORTEST_STEP) {
+            let problem = format!("cannot be {duration} in a search: a step needs at least {SHORTEST_STEP}");
+            contradictions.push(JobError { parameter: "duration", problem });
         }
         let cycle = self.maintenance_interval.unwrap_or(Span::ZERO);
         Some(Searched { contradictions, cycle })

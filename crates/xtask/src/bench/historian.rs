@@ -114,11 +114,11 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// One core, by the scheduler's mask: generating, buffering and handing over to a sink that does nothing.
     fn pipeline(&self, program: &Path) -> Result<()> {
-        println!("\npipeline: events a second on one core, to a sink that does nothing");
+        println!("\npipeline: events per second on one core, to a sink that does nothing");
         let rates: Result<Vec<f64>> = (0..self.options.pairs)
             .map(|_| number(Command::new("taskset").args(["-c", "0"]).arg(program)))
             .collect();
-        println!("{}", ratio::at_least("events a second", rates?, PIPELINE_GOAL_PER_S));
+        println!("{}", ratio::at_least("events per second", rates?, PIPELINE_GOAL_PER_S));
         Ok(())
     }
 

@@ -143,7 +143,7 @@ impl Bench {
                 other_costs.push(ours.cpu_us / other.cpu_us);
             }
         }
-        println!("{}", ratio::at_least("transactions a second", rates, GOAL));
+        println!("{}", ratio::at_least("transactions per second", rates, GOAL));
         println!("{}", ratio::at_most("CPU of a transaction", costs, GOAL));
         if self.sysbench.is_some() {
             println!("{}", ratio::told("prony/sysbench, rate", other_rates));

@@ -21,7 +21,7 @@ impl Goal {
     /// Of an engine that is compared with fio's. The load thread's time is what an I/O costs; the process's time
     /// also has start and report in it, which a long run makes small.
     pub(super) const ENGINE: [Self; 3] = [
-        Self { name: "I/Os a second", figure: |run| Some(run.iops), bound: Bound::AtLeastOne },
+        Self { name: "I/Os per second", figure: |run| Some(run.iops), bound: Bound::AtLeastOne },
         Self {
             name: "CPU per I/O, process",
             figure: |run| Some(run.process_cpu_us),
@@ -36,7 +36,7 @@ pub(super) fn line(tool: Tool, number: u32, run: &Measurement) -> String {
     let thread =
         run.thread_cpu_us.map_or_else(|| "unknown".to_owned(), |thread_cpu_us| format!("{thread_cpu_us:.3}"));
     format!(
-        "  {number:>3} {:<6}{:>12.1} I/Os a second   CPU µs per I/O: process {:.3}, load thread {thread}",
+        "  {number:>3} {:<6}{:>12.1} I/Os per second   CPU µs per I/O: process {:.3}, load thread {thread}",
         tool.name(),
         run.iops,
         run.process_cpu_us
@@ -138,7 +138,7 @@ mod tests {
         let [iops, process, thread] = &Goal::ENGINE;
         assert_eq!(
             judged(iops, &pairs),
-            "  I/Os a second              prony/fio 1.020 (0.900 – 1.200)  goal ≥ 1.00: reached"
+            "  I/Os per second              prony/fio 1.020 (0.900 – 1.200)  goal ≥ 1.00: reached"
         );
         assert!(judged(process, &pairs).contains("1.000 (0.500 – 1.250)  goal ≤ 1.00: reached"));
         assert!(judged(thread, &pairs).contains("unknown"));

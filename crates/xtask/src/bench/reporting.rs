@@ -52,7 +52,7 @@ pub(super) fn run(options: &ReportingOptions, workspace: &Workspace) -> Result<(
 
 fn rows(program: &Path, options: &ReportingOptions) -> Result<()> {
     println!("\nfive million messages, on one core");
-    for (kind, name) in [("nothing", "messages a second, to nothing"), ("rows", "typed rows a second")] {
+    for (kind, name) in [("nothing", "messages a second, to nothing"), ("rows", "typed rows per second")] {
         // One core, by the scheduler's mask.
         let run = || number(Command::new("taskset").args(["-c", "0"]).arg(program).arg(kind));
         let rates: Result<Vec<f64>> = (0..options.pairs).map(|_| run()).collect();

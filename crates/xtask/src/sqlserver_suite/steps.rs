@@ -310,7 +310,7 @@ pub(crate) const STEPS: &[Step] = &[
         "tables --target {url} --database {db}tables --kind archive --access prepared --rows 20000 --warm-up 0s --duration 5s --json",
     ),
     Step {
-        name: "studies: rows a flush, as published",
+        name: "studies: records per batch, as published",
         words: "study run hds-flush-rows --location server={url} --quick --json",
         gives: Gives::Document,
         is_long: true,

@@ -212,7 +212,7 @@ mod tests {
     fn words_that_are_no_names_pass() {
         for text in [
             "fn a() { let orders = 5; b(orders, disk); }",
-            "fn a() { b(\"orders a minute\"); }",
+            "fn a() { b(\"orders per minute\"); }",
             "struct Diskette;",
             "/// Workload::Orders\nfn a() {}",
             "#[cfg(test)]\nmod tests { fn a() { Workload::Orders; } }",

@@ -334,7 +334,7 @@ fn a_rate_that_a_device_does_not_hold_is_said_with_what_was_reached() {
     let study = of(vec![of_ten_seconds(300.0).outcome(slow).trial(1)]);
     let rate = one(&study, "rate");
     for part in [
-        ": not sustained, 300 of 500 I/Os a second, 1,936 were never sent, all 64 outstanding were in use: ",
+        ": not sustained, 300 of 500 I/Os per second, 1,936 were never sent, all 64 outstanding were in use: ",
         "500 offered",
     ] {
         assert!(rate.sentence().contains(part), "{part} in {}", rate.sentence());

@@ -227,7 +227,7 @@ fn a_rate_of_orders_that_was_not_held_is_said_a_minute() {
     let rate = one(&study, "order_rate");
     assert!(
         rate.sentence().contains("not sustained, ")
-            && rate.sentence().contains(" of 13,000 orders a minute, "),
+            && rate.sentence().contains(" of 13,000 orders per minute, "),
         "{rate:?}"
     );
     assert_eq!(rate.fact.figure, None);

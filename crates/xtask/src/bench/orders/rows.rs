@@ -17,9 +17,9 @@ const GOAL_PER_S: f64 = 2e6;
 
 /// Arguments of the program, and what they measure.
 const KINDS: [(&str, &str); 3] = [
-    ("nothing", "rows a second, to nothing"),
-    ("rows", "typed rows a second"),
-    ("csv", "CSV lines a second"),
+    ("nothing", "rows per second, to nothing"),
+    ("rows", "typed rows per second"),
+    ("csv", "CSV lines per second"),
 ];
 
 pub(super) fn run(options: &OrdersOptions, workspace: &Workspace) -> Result<()> {
