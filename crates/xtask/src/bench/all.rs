@@ -90,8 +90,8 @@ fn head(options: &AllOptions) -> Result<String> {
         if options.quick { "cargo xtask bench all --quick --write" } else { "cargo xtask bench all --write" };
     Ok(format!(
         "# Benchmarks\n\n\
-         `{command}` made this page on {date} at commit {commit}, on {processors} CPUs ({model}) and Linux {kernel}. \
-         The programs of a ratio run in turn. The brackets hold the smallest and the largest ratio.\n"
+         `{command}` made this page on {date} at commit {commit}, on {processors} CPUs (`{model}`) and Linux {kernel}. \
+         The programs of a ratio run in turn. The brackets contain the smallest and the largest ratio.\n"
     ))
 }
 
