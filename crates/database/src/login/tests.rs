@@ -228,7 +228,7 @@ fn a_service_says_where_and_who_and_its_name_stays_with_the_address() {
     );
     assert!(refused("postgres:///?service=last").contains("line 13: hostaddr"));
     let odd = refused("postgres:///?service=odd");
-    assert!(odd.contains("line 15: this is no `key=value`") && !odd.contains("secret"), "{odd}");
+    assert!(odd.contains("line 15: expected `key=value`") && !odd.contains("secret"), "{odd}");
 }
 
 /// <https://dev.mysql.com/doc/refman/8.4/en/environment-variables.html>

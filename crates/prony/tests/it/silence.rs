@@ -66,8 +66,8 @@ fn a_server_that_falls_silent_in_a_set_up_ends_it_by_itself() {
                 };
                 let bytes = whole(&bench, &server, &load);
                 // While it loads, and not while one of the loaders connects, which is another wait: where that falls is by chance.
-                let loading = [8, 7, 6, 5, 9].into_iter().any(|part| {
-                    let (proxy, url) = silent(&server, bytes * part / 10);
+                let loading = [80, 70, 60, 50, 90, 75, 65, 55, 85, 45, 40, 95].into_iter().any(|part| {
+                    let (proxy, url) = silent(&server, bytes * part / 100);
                     let begin = Instant::now();
                     let outcome = start(&bench, &load(&url)).ended().ended_with(1);
                     assert!(proxy.is_silent());
@@ -102,7 +102,7 @@ fn the_first_signal_ends_a_set_up_with_a_silent_server() {
                         ))
                     };
                     let bytes = if part == 0 { 0 } else { whole(&bench, &server, &load) };
-                    let (proxy, url) = silent(&server, (bytes * part / 10).max(1));
+                    let (proxy, url) = silent(&server, (bytes * part / 100).max(1));
                     let mut run = start(&bench, &load(&url));
                     run.wait_until("silence", || proxy.is_silent());
                     interrupt(run, signal);

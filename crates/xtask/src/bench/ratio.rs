@@ -138,7 +138,7 @@ mod tests {
         let [iops, process, thread] = &Goal::ENGINE;
         assert_eq!(
             judged(iops, &pairs),
-            "  I/Os per second              prony/fio 1.020 (0.900 – 1.200)  goal ≥ 1.00: reached"
+            "  I/Os per second            prony/fio 1.020 (0.900 – 1.200)  goal ≥ 1.00: reached"
         );
         assert!(judged(process, &pairs).contains("1.000 (0.500 – 1.250)  goal ≤ 1.00: reached"));
         assert!(judged(thread, &pairs).contains("unknown"));
