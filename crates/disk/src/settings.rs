@@ -26,8 +26,8 @@ pub struct Settings {
 
     /// random, sequential, strided:BLOCKS or zipf:EXPONENT [default: random]
     ///
-    /// The order of the I/Os. sequential:shared is one stream for all threads of a file. strided:64 accesses every 64th block. zipf:1.1 is
-    /// random with a hot spot: a larger exponent makes it hotter.
+    /// The order of the I/Os. With `sequential:shared`, all threads of a file share one stream. `strided:64` accesses every
+    /// 64th block. `zipf:1.1` is random with a hot spot: a larger exponent makes the spot hotter.
     #[arg(long, value_name = "PATTERN", help_heading = "Access")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
@@ -44,7 +44,7 @@ pub struct Settings {
 
     /// Outstanding I/Os per thread [default: 1, or 128 with --rate]
     ///
-    /// With --rate this is the maximum that a thread may have.
+    /// With --rate, this is the maximum per thread.
     #[arg(long, alias = "iodepth", value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
@@ -54,7 +54,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
 
-    /// Load before the measured window [default: 1s]
+    /// Time under load before the measured window [default: 1s]
     #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
@@ -66,8 +66,8 @@ pub struct Settings {
 
     /// Target rate of an open loop, in I/Os per second
     ///
-    /// The rate is that of all threads together. A unit is possible: 500/s, 30000/min. Without --rate the loop is
-    /// closed: each thread sends the next I/O when one is answered.
+    /// The rate is the total of all threads. You can add a unit: 500/s, 30000/min. Without --rate the loop is
+    /// closed: each thread sends the next I/O when an earlier one is answered.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
@@ -96,7 +96,7 @@ pub struct Settings {
 
     /// Fill new test files before the first trial [default: fill]
     ///
-    /// With --no-fill new files stay unwritten. Reads may then be answered without access to the disk, and the
+    /// With --no-fill, new files stay unwritten. Reads can then be answered without access to the disk, and the
     /// report says so.
     #[arg(long, hide_short_help = true, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,14 +109,14 @@ pub struct Settings {
 
     /// Create the file PATH if it does not exist
     ///
-    /// It has the size of --file-size, and prony does not delete it.
+    /// The file has the size of --file-size, and prony does not delete it.
     #[arg(long, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub create: Option<bool>,
 
     /// Write to an existing file; its content is lost
     ///
-    /// It is required for a file that prony did not create.
+    /// This option is required for a file that prony did not create.
     #[arg(long, help_heading = "Files", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwrite: Option<bool>,
@@ -155,7 +155,7 @@ pub struct Settings {
 
     /// Interface that sends the I/Os [default: auto]
     ///
-    /// auto uses io_uring, or threads with psync if io_uring is not permitted.
+    /// With `auto`, prony uses io_uring, or threads with psync if io_uring is not permitted.
     #[arg(long, hide_short_help = true, value_name = "ENGINE", help_heading = "Engine")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineChoice>,
@@ -181,7 +181,7 @@ pub struct Settings {
 
     /// Let a kernel thread submit I/Os (SQPOLL) [default: no]
     ///
-    /// It needs 4 CPUs. Its CPU time is not included in that of the generator.
+    /// This needs 4 CPUs. The kernel thread's CPU time is not included in that of the generator.
     #[arg(long, hide_short_help = true, help_heading = "Engine", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_submission: Option<bool>,
@@ -193,8 +193,8 @@ pub struct Settings {
 
     /// Check every page that is read, with database-like I/O
     ///
-    /// sqliosim does random reads and updates, read-ahead, a log, checkpoints, growth and shrinking. log is mostly
-    /// a log, checkpoint mostly checkpoints, and quick does everything in little time.
+    /// The profile `sqliosim` mixes random reads and updates, read-ahead, log writes, checkpoints, growth and shrinking.
+    /// The profile `log` consists mainly of log writes, and `checkpoint` mainly of checkpoints. `quick` runs all briefly.
     #[arg(long, hide_short_help = true, value_name = "PROFILE", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyProfile>,
@@ -215,7 +215,7 @@ pub struct Settings {
 
     /// Record durable writes in this file, or at HOST:PORT
     ///
-    /// The file must be new and on another device. HOST:PORT is a prony with --serve-journal on another host. After
+    /// The file must be new and on another device. At HOST:PORT, another host runs prony with --serve-journal. After
     /// a crash, --after-crash compares the journal with the files. Test files keep their length while a journal is
     /// kept.
     #[arg(long, hide_short_help = true, value_name = "FILE_OR_HOST", help_heading = "Verify")]
@@ -275,13 +275,13 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyProfile {
-    /// Random reads and updates with hot spots, read-ahead, a log, checkpoints, growing and shrinking files.
+    /// Random reads and updates with hot spots, read-ahead, log writes, checkpoints, growing and shrinking files.
     Sqliosim,
-    /// Mostly a log: each write is durable before the next.
+    /// Mostly log writes: each write is durable before the next.
     Log,
     /// Mostly checkpoints: many runs of pages in order, then one flush.
     Checkpoint,
-    /// As sqliosim, with frequent checkpoints and length changes, so that a short run includes them.
+    /// Like sqliosim, with frequent checkpoints and length changes, so that a short run includes them.
     Quick,
 }
 

@@ -12,13 +12,13 @@ use super::{MustHold, profile_names};
 pub(crate) struct Disk {
     /// Directories, files or block devices
     ///
-    /// prony creates test files of its own in a directory, and deletes them at the end.
+    /// In a directory, prony creates its own test files and deletes them at the end.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Run a bundle of tests
     ///
-    /// Without it, prony runs the one test that the options describe.
+    /// Without this option, prony runs one test as the other options describe.
     #[arg(long, value_name = "NAME", help_heading = "Load", value_parser = profile_names(&::study::DISK_PROFILES))]
     pub(crate) profile: Option<String>,
 
@@ -34,13 +34,13 @@ pub(crate) struct Disk {
 
     /// Mean latency at which a sweep stops [default: 20ms]
     ///
-    /// The sweep does not try greater queue depths after that. The default is that of the profile sweep.
+    /// The sweep then tries no greater queue depths. The default is taken from the sweep profile.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     pub(crate) latency_tolerance: Option<Span>,
 
     /// Compare with an array, such as "100 x sas10k raid10"
     ///
-    /// The form is DISKS x KIND [RAID].
+    /// The format is DISKS x KIND [RAID].
     #[arg(long, hide_short_help = true, value_name = "ARRAY", help_heading = "Output")]
     pub(crate) expect: Option<String>,
 

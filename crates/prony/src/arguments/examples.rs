@@ -17,7 +17,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("Measure the disk and SQLite in about 100 s", "prony check"),
             (
-                "Measure another directory in a quarter of that, and name the run",
+                "Measure another directory in a quarter of the time, and name the run",
                 "prony check /data --duration 2s --file-size 256MiB --name before",
             ),
             (
@@ -35,7 +35,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             ("Measure as CrystalDiskMark does", "prony disk /data --profile cdm8"),
             (
-                "Write a log: every write on stable storage",
+                "Write like a log: every write on stable storage",
                 "prony disk /data --read-share 0 --pattern sequential --write-through",
             ),
             (
@@ -65,7 +65,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony historian",
         &[
             (
-                "Find the highest sustained rate of a server in some minutes",
+                "Find a server's highest sustained rate in a few minutes",
                 "prony historian --target postgres://me@localhost/postgres --find-max --quick",
             ),
             (
@@ -115,7 +115,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "prony analytics --target sqlite:/data/reports.db",
             ),
             (
-                "Keep the messages in your database, so that the next run need not load them",
+                "Keep the messages in your database, so that the next run does not have to load them",
                 "prony analytics --target mysql://me@localhost/mysql --keep",
             ),
             (
@@ -150,7 +150,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "prony tables --target postgres://me@localhost/postgres --rows 60000000 --repeats 7",
             ),
             (
-                "Start a server, and measure one kind with procedures",
+                "Start a server, and measure one kind of table with procedures",
                 "prony tables --managed mariadb --data /data --kind volatile --access procedure",
             ),
         ],
@@ -237,7 +237,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "prony study show",
         &[
-            ("Copy a study file to edit", "prony study show hds-flush-rows > mine.toml"),
+            ("Copy a study file, to edit it", "prony study show hds-flush-rows > mine.toml"),
             ("Print the page of a study", "prony study show hds-flush-rows --page"),
         ],
     ),
@@ -246,7 +246,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("Show time, bytes written and missing requirements", "prony study plan batch-rows.toml"),
             (
-                "Compute the blocks that detect a gain of 5% with noise of 3%",
+                "Compute how many blocks detect a gain of 5% with 3% noise",
                 "prony study plan batch-rows.toml --gain 5% --noise 3%",
             ),
         ],
@@ -263,7 +263,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("Compare two runs", "prony compare prony-results/before prony-results/after"),
             (
-                "Compare several runs per side, to call one side better or worse",
+                "Compare several runs per side, to judge whether one side is better",
                 "prony compare a1 a2 a3 --candidate b1 b2 b3 --min-effect 5%",
             ),
             (
@@ -280,7 +280,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony history",
         &[
             (
-                "Measure every night, and exit with 3 if a figure is worse than the release",
+                "Measure every night, and exit with code 3 if a figure is worse than the release",
                 "prony check /data --results nightly",
             ),
             ("", "prony history nightly/* --baseline nightly/release --html --output history.html"),
@@ -299,7 +299,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "prony inspect --target mysql://me@localhost/mysql --fail-on costs --json",
             ),
             (
-                "Inspect a machine from a container that has its root in /host",
+                "Inspect a machine from a container that has the machine's root in /host",
                 "prony inspect --root /host /host/data",
             ),
         ],
@@ -334,7 +334,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "prony instance",
         &[
-            ("Start a PostgreSQL, then stop it", "prony instance start postgres --name lab"),
+            ("Start a PostgreSQL server, then stop it", "prony instance start postgres --name lab"),
             ("", "prony instance stop lab"),
         ],
     ),
@@ -342,19 +342,25 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "prony instance start",
         &[
             (
-                "Start a PostgreSQL with 2 GiB and 1.5 CPUs",
+                "Start a PostgreSQL server with 2 GiB and 1.5 CPUs",
                 "prony instance start postgres --name lab --memory 2GiB --cpus 1.5 --setting work_mem=64MB",
             ),
             (
-                "Start a MariaDB with data and log on different disks",
+                "Start a MariaDB server with data and log on different disks",
                 "prony instance start mariadb --name shop --data /data --log /log",
             ),
         ],
     ),
-    ("prony instance list", &[("List servers, also those that a killed prony left", "prony instance list")]),
+    (
+        "prony instance list",
+        &[("List servers, including those left by a killed prony", "prony instance list")],
+    ),
     ("prony instance stop", &[("Stop a server, and delete its data and log", "prony instance stop lab")]),
     ("prony instance shell", &[("Open psql on a server", "prony instance shell lab")]),
-    ("prony instance log", &[("Print the last 20 lines of its log", "prony instance log lab --lines 20")]),
+    (
+        "prony instance log",
+        &[("Print the last 20 lines of a server's log", "prony instance log lab --lines 20")],
+    ),
     (
         "prony lab",
         &[
@@ -374,12 +380,12 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             ("", "prony historian --managed postgres --data /run/prony/lab/array"),
             (
-                "Create an XFS with blocks of 64 KiB on sectors of 4 KiB",
+                "Create an XFS volume with blocks of 64 KiB on sectors of 4 KiB",
                 "prony lab create large --file-system xfs --block-size 64KiB --sector-size 4096",
             ),
         ],
     ),
-    ("prony lab list", &[("List lab volumes, also those that a killed prony left", "prony lab list")]),
+    ("prony lab list", &[("List lab volumes, including those left by a killed prony", "prony lab list")]),
     ("prony lab remove", &[("Delete a lab volume and its files", "prony lab remove slow")]),
     (
         "prony export",
@@ -396,7 +402,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             "prony completions bash > ~/.local/share/bash-completion/completions/prony",
         )],
     ),
-    ("prony man", &[("Read the page of a command", "prony man orders run | man -l -")]),
+    ("prony man", &[("Read the manual page of a command", "prony man orders run | man -l -")]),
 ];
 
 /// Those of a command by its words after `prony`; of `plan …` with that before them.

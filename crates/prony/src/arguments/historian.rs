@@ -11,8 +11,8 @@ pub(crate) struct Historian {
     /// Database to test
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server, prony only logs in to the
-    /// database named here, and creates a new one for the test. The password can be in the address, in PGPASSWORD,
+    /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string. On a server, prony uses the database named here
+    /// only to log in, and creates a new one for the test. The password can be in the address, in PGPASSWORD,
     /// MYSQL_PWD or SQLCMDPASSWORD. To start a server instead, use --managed.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
@@ -29,9 +29,9 @@ pub(crate) struct Historian {
     #[arg(long, help_heading = "Target")]
     pub(crate) reuse: bool,
 
-    /// Delete a database of this name first, with its data
+    /// First delete any database with this name, including its data
     ///
-    /// Use it for a database that an earlier run left.
+    /// Use this for a database left by an earlier run.
     #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
     pub(crate) replace: bool,
 
@@ -44,9 +44,9 @@ pub(crate) struct Historian {
     #[command(flatten)]
     pub(crate) managed: Managed,
 
-    /// Search the highest sustained rate; takes 1 to 3 hours
+    /// Find the highest sustained rate; takes 1 to 3 hours
     ///
-    /// The result is confirmed with further steps. With --quick the search takes some minutes.
+    /// Further steps confirm the result. With --quick the search takes a few minutes.
     #[arg(long, help_heading = "Load", conflicts_with = "profile")]
     pub(crate) find_max: bool,
 
@@ -56,14 +56,14 @@ pub(crate) struct Historian {
 
     /// Length of a confirming step, warm-up included [default: 9m]
     ///
-    /// The default is 3m and two cycles of the server, if that is longer.
+    /// The default is 3m plus two cycles of the server, if that is longer.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load", requires = "find_max")]
     pub(crate) confirm: Option<Span>,
 
     /// Add a confirming step of this length, such as 1h
     ///
     /// The length includes the warm-up. If the rate is not sustained that long, the report says so, and the search
-    /// continues below the rate that was written.
+    /// continues below the rate actually written.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load", requires = "find_max")]
     pub(crate) confirm_for: Option<Span>,
 
@@ -75,7 +75,7 @@ pub(crate) struct Historian {
 
     /// Run a published test
     ///
-    /// Without it, prony runs the one test that the options describe.
+    /// Without this option, prony runs one test as the other options describe.
     #[arg(long, value_name = "NAME", help_heading = "Load", value_parser = profile_names(&::study::HISTORIAN_PROFILES))]
     pub(crate) profile: Option<String>,
 
@@ -89,7 +89,7 @@ pub(crate) struct Historian {
 
     /// Size of the disk for the database
     ///
-    /// The report says when the disk is full.
+    /// The report shows when a disk of this size will be full.
     #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = "Output")]
     pub(crate) disk_size: Option<Size>,
 

@@ -10,7 +10,7 @@ use report::Severity;
 pub(crate) struct Inspect {
     /// Directories, files or block devices to inspect
     ///
-    /// Their file systems and devices are inspected, and those of servers on this machine. [default: . without
+    /// prony inspects their file systems and devices, and those of servers on this machine. [default: . without
     /// --target]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
@@ -18,17 +18,17 @@ pub(crate) struct Inspect {
     /// Server to inspect; can be repeated
     ///
     /// postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE (also MariaDB). The password can be in the
-    /// address, in PGPASSWORD or in MYSQL_PWD. For sqlite:FILE prony inspects the volume.
+    /// address, in PGPASSWORD or in MYSQL_PWD. For sqlite:FILE prony inspects the volume that holds the file.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Vec<String>,
 
     /// Root directory of the machine to inspect [default: /]
     ///
-    /// Use it in a container that has /proc, /sys and /etc of the machine in a directory such as /host.
+    /// Use this in a container that has the machine's /proc, /sys and /etc in a directory such as /host.
     #[arg(long, value_name = "DIR", help_heading = "Target")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Lowest severity that ends with exit code 3
+    /// Lowest severity that causes exit code 3
     #[arg(long, value_name = "SEVERITY", default_value = "danger", help_heading = "Output", value_parser = severities())]
     pub(crate) fail_on: Severity,
 

@@ -6,7 +6,7 @@ use super::managed::ServerArguments;
 
 /// Start, list and stop managed servers
 ///
-/// They are in directories of their own on this machine. Location and limits work as in a study.
+/// Each server has its own directories on this machine. Location and limits work as in a study.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Instance {
     /// Start a server that runs until it is stopped
@@ -15,13 +15,13 @@ pub(crate) enum Instance {
     Start(Box<StartInstance>),
     /// List servers that prony started and has not deleted
     ///
-    /// It includes those that a killed prony left.
+    /// The list includes servers left by a prony that was killed.
     List(ListInstances),
     /// Stop a server and delete its data and log
     Stop(NamedInstance),
     /// Open the database client on a server: psql, mariadb, mysql
     Shell(NamedInstance),
-    /// Print the end of the log of a server
+    /// Print the end of a server's log
     Log(LogOfInstance),
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct LogOfInstance {
     /// Name of the server
     pub(crate) name: String,
 
-    /// Lines from the end
+    /// Lines to print, from the end of the log
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     pub(crate) lines: usize,
 }

@@ -15,7 +15,7 @@ pub(crate) enum Lab {
     Create(Box<CreateLab>),
     /// List lab volumes that prony has not deleted
     ///
-    /// It includes those that a killed prony left.
+    /// The list includes volumes left by a prony that was killed.
     List(ListLabs),
     /// Unmount a lab volume and delete it with its data
     Remove(NamedLab),
@@ -31,7 +31,7 @@ pub(crate) struct CreateLab {
 
     /// How the devices form one volume [default: single]
     ///
-    /// btrfs joins devices itself. ext4 and XFS need md in the kernel.
+    /// btrfs combines devices itself. ext4 and XFS need md in the kernel.
     #[arg(long, value_name = "KIND", help_heading = VOLUME, value_parser = kinds())]
     pub(crate) kind: Option<LabKind>,
 
@@ -41,7 +41,7 @@ pub(crate) struct CreateLab {
 
     /// Block size of the file system [default: 4KiB]
     ///
-    /// Blocks larger than a page of memory need support by the kernel.
+    /// Blocks larger than a memory page need kernel support.
     #[arg(long, value_name = "SIZE", help_heading = VOLUME)]
     pub(crate) block_size: Option<Size>,
 
@@ -55,7 +55,7 @@ pub(crate) struct CreateLab {
 
     /// Size of each device, at least 320MiB [default: 2GiB]
     ///
-    /// All of it is allocated on the disk.
+    /// The full size is allocated on the disk.
     #[arg(long, value_name = "SIZE", help_heading = VOLUME)]
     pub(crate) size: Option<Size>,
 
@@ -65,7 +65,7 @@ pub(crate) struct CreateLab {
 
     /// Mount point [default: /run/prony/lab/NAME]
     ///
-    /// Nothing may exist at this path.
+    /// The path must not exist yet.
     #[arg(long, value_name = "PATH", help_heading = VOLUME)]
     pub(crate) mount_point: Option<PathBuf>,
 
@@ -73,22 +73,22 @@ pub(crate) struct CreateLab {
     #[arg(long, help_heading = VOLUME)]
     pub(crate) in_memory: bool,
 
-    /// Limit of reads per second
+    /// Limit on reads per second
     ///
-    /// The throttles are those of control groups version 1. They apply to the whole machine. prony tests that they
+    /// Throttles use control groups version 1 and apply to the whole machine. prony tests that the throttles
     /// work.
     #[arg(long, value_name = "PER_SECOND", help_heading = THROTTLE)]
     pub(crate) read_iops: Option<u64>,
 
-    /// Limit of writes per second
+    /// Limit on writes per second
     #[arg(long, value_name = "PER_SECOND", help_heading = THROTTLE)]
     pub(crate) write_iops: Option<u64>,
 
-    /// Limit of bytes read per second, such as 100MiB
+    /// Limit on bytes read per second, such as 100MiB
     #[arg(long, value_name = "SIZE", help_heading = THROTTLE)]
     pub(crate) read_rate: Option<Size>,
 
-    /// Limit of bytes written per second
+    /// Limit on bytes written per second
     #[arg(long, value_name = "SIZE", help_heading = THROTTLE)]
     pub(crate) write_rate: Option<Size>,
 }

@@ -14,7 +14,7 @@ const HEADING: &str = "Database of SQL Server";
 pub(crate) struct DatabaseFiles {
     /// Directory on the server for a data file
     ///
-    /// Repeat it for one data file in each directory. [default: the server's]
+    /// Repeat the option to have one data file in each directory. [default: the server's]
     #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) data_dir: Vec<String>,
 
@@ -32,7 +32,7 @@ pub(crate) struct DatabaseFiles {
     #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) log_size: Option<Size>,
 
-    /// Growth of each file when it is full [default: the server's]
+    /// Amount by which a full file grows [default: the server's]
     #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) growth: Option<Size>,
 }
@@ -81,7 +81,7 @@ fn recovery() -> impl TypedValueParser<Value = Recovery> {
             "full",
             "The log is kept until it is backed up. prony makes a first backup to the null device, so that this takes effect",
         ),
-        ("bulk-logged", "As full, with less log for bulk loads"),
+        ("bulk-logged", "Like full, but with less log for bulk loads"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {
@@ -94,8 +94,8 @@ fn recovery() -> impl TypedValueParser<Value = Recovery> {
 fn delayed() -> impl TypedValueParser<Value = DelayedDurability> {
     let values = [
         ("disabled", "Each commit waits for the log"),
-        ("allowed", "Transactions may ask not to wait. Those of prony never do"),
-        ("forced", "No commit waits. The last ones may be lost in a crash"),
+        ("allowed", "A transaction can ask not to wait. prony's own transactions never do"),
+        ("forced", "No commit waits. A crash can lose the last commits"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).map(|name| match name.as_str() {

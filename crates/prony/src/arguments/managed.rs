@@ -36,21 +36,21 @@ pub(crate) struct Managed {
 
     /// Add standbys: sync, async or, for PostgreSQL, quorum
     ///
-    /// Works with PostgreSQL and MariaDB. sync adds one that takes over automatically (pg_auto_failover or Galera).
-    /// async adds one that follows. quorum adds two; one of them must confirm each commit.
+    /// Works with PostgreSQL and MariaDB. `sync` adds a standby that takes over automatically (pg_auto_failover, Galera).
+    /// `async` adds a standby that follows. `quorum` adds two standbys, and one must confirm each commit.
     #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = HEADING, value_parser = pairs())]
     pub(crate) pair: Option<Pair>,
 
-    /// Directory for the data of one node of a pair
+    /// Data directory for one node of a pair
     ///
-    /// Give it once for each node. With a separate volume for each node, such as from prony lab create, the volumes
-    /// can fail one by one (power-cut, fill, throttle).
+    /// Give this option once per node. If each node has its own volume, such as from prony lab create, the volumes
+    /// can fail independently (power-cut, fill, throttle).
     #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) node: Vec<PathBuf>,
 
     /// How fast a failure is detected [default: default]
     ///
-    /// default is the setting of the tool. tuned detects a failure within seconds.
+    /// `default` keeps the settings of the cluster tool. `tuned` detects a failure within seconds.
     #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = HEADING, value_parser = failovers())]
     pub(crate) failover: Option<Failover>,
 
@@ -58,8 +58,8 @@ pub(crate) struct Managed {
     ///
     /// Faults: "kill at 20s", "freeze for 2s at 30s", "throttle for 5s at 30s", "restart at 30s", "fill for 5s at
     /// 30s". Faults of pairs: "kill-node for 30s at 20s", "freeze-receiver for 5s at 20s", "switchover at 20s",
-    /// "promote at 20s", "cut for 5s at 20s". The time counts from the start of the load. It can be a range:
-    /// 20s..40s. prony repairs the server afterwards. Separate several faults by commas, or repeat the option.
+    /// "promote at 20s", "cut for 5s at 20s". A time is counted from the start of the load, and can be a range:
+    /// 20s..40s. prony repairs the server afterwards. Separate several faults with commas, or repeat the option.
     #[arg(long, hide_short_help = true, value_name = "FAULT", help_heading = HEADING)]
     pub(crate) fault: Vec<Faults>,
 
@@ -67,29 +67,29 @@ pub(crate) struct Managed {
     #[arg(long, hide_short_help = true, value_name = "WHAT", help_heading = HEADING, value_parser = pristine())]
     pub(crate) between_trials: Option<Pristine>,
 
-    /// Evict its files from the page cache before each trial
+    /// Evict the server's cached files before each trial
     ///
-    /// The server is started again for this. If memory, reads or bytes read are limited, the files are evicted once
-    /// in any case, when the limit takes effect.
+    /// prony restarts the server for this. If memory, reads or bytes read are limited, prony always evicts the files
+    /// once, when the limit takes effect.
     #[arg(long, hide_short_help = true, help_heading = HEADING)]
     pub(crate) cold: bool,
 
-    /// Keep its files in the page cache under limits
+    /// Keep the server's files in the page cache despite limits
     ///
-    /// Cached pages then serve reads beyond the limits of memory and reads. The report says how many there were.
+    /// The limits on memory and reads do not restrict reads from cached pages. The report shows how much was cached.
     #[arg(long, hide_short_help = true, help_heading = HEADING, conflicts_with = "cold")]
     pub(crate) warm: bool,
 
     /// Let the server rest before each trial
     ///
-    /// The time starts when the server runs.
+    /// The time starts once the server is running.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = HEADING)]
     pub(crate) rest: Option<Span>,
 
     /// Wait before each trial until its devices are quieter
     ///
-    /// The limit is a share of time, such as 5%, or bytes per second, such as 1MiB. Each device of its directories
-    /// must stay below it.
+    /// The limit is a share of busy time, such as 5%, or bytes per second, such as 1MiB. Each device of the server
+    /// must stay below the limit.
     #[arg(long, hide_short_help = true, value_name = "SHARE_OR_SIZE", help_heading = HEADING)]
     pub(crate) quiet_below: Option<Quiet>,
 
@@ -99,7 +99,7 @@ pub(crate) struct Managed {
 
     /// Longest wait for quiet devices [default: 10m]
     ///
-    /// The report says if the wait failed.
+    /// The report says if the devices did not become quiet.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = HEADING)]
     pub(crate) quiet_within: Option<Span>,
 }
@@ -110,7 +110,7 @@ pub(crate) struct Managed {
 pub(crate) struct CheckedServer {
     /// Also test postgres, mariadb or mysql, started here; see --help
     ///
-    /// After the disk, a short historian and a short order store run on a server that prony starts for them. The
+    /// After the disk tests, a short historian and a short order store run on a server that prony starts for them. The
     /// server runs on a free port of this machine, with the directories, settings and limits below. Data is loaded
     /// without limits. prony deletes the server with all its data at the end.
     #[arg(long, value_name = "ENGINE", help_heading = HEADING, value_parser = engines())]
@@ -125,7 +125,7 @@ pub(crate) struct CheckedServer {
 pub(crate) struct ServerArguments {
     /// Parent directory for its data [default: directory for temporary files]
     ///
-    /// prony creates a directory there. The default of a check is the directory that it measures.
+    /// prony creates a directory there. For `prony check`, the default is the directory that it measures.
     #[arg(long, hide_short_help = true, value_name = "DIR", help_heading = HEADING)]
     pub(crate) data: Option<PathBuf>,
 
@@ -141,9 +141,9 @@ pub(crate) struct ServerArguments {
     #[arg(long, hide_short_help = true, value_name = "NAME=DIR", help_heading = HEADING, value_parser = super::study::pair)]
     pub(crate) tablespace: Vec<(String, String)>,
 
-    /// Memory limit, including its part of the page cache
+    /// Memory limit, including the server's part of the page cache
     ///
-    /// Its caches are sized accordingly unless they are set.
+    /// The server's caches are sized to fit, unless you set their sizes.
     #[arg(long, hide_short_help = true, value_name = "SIZE", help_heading = HEADING)]
     pub(crate) memory: Option<Size>,
 
@@ -151,15 +151,15 @@ pub(crate) struct ServerArguments {
     #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = HEADING)]
     pub(crate) cpus: Option<f64>,
 
-    /// CPUs that it runs on, such as 0-3,8
+    /// CPUs that the server runs on, such as 0-3,8
     #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = HEADING)]
     pub(crate) cpu_set: Option<String>,
 
-    /// Reads per second from each device of its directories
+    /// Maximum reads per second from each device of its directories
     #[arg(long, hide_short_help = true, value_name = "PER_SECOND", help_heading = HEADING)]
     pub(crate) read_iops: Option<u64>,
 
-    /// Writes per second to each device of its directories
+    /// Maximum writes per second to each device of its directories
     #[arg(long, hide_short_help = true, value_name = "PER_SECOND", help_heading = HEADING)]
     pub(crate) write_iops: Option<u64>,
 
@@ -173,7 +173,7 @@ pub(crate) struct ServerArguments {
 
     /// Setting of the server, such as max_wal_size=8GB
     ///
-    /// It has the server's own name. Can be repeated.
+    /// Use the server's own name for the setting. Can be repeated.
     #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", help_heading = HEADING, value_parser = super::study::pair)]
     pub(crate) setting: Vec<(String, String)>,
 }
@@ -246,8 +246,8 @@ fn failovers() -> impl TypedValueParser<Value = Failover> {
 fn pristine() -> impl TypedValueParser<Value = Pristine> {
     let values = [
         ("keep", "The server keeps running, with its data"),
-        ("restart", "The server is started again on the same data"),
-        ("restore", "The files are restored to the state after loading, and the server is started again"),
+        ("restart", "The server is restarted with the same data"),
+        ("restore", "The files are restored to the state after loading, and the server is restarted"),
         ("recreate", "The server is created and loaded again"),
     ];
     let values = values.map(|(name, help)| PossibleValue::new(name).help(help));

@@ -100,26 +100,26 @@ pub(crate) enum Command {
     History(History),
     /// Find settings that endanger data or cost performance
     ///
-    /// Changes nothing. Inspects memory, CPUs and clock of the machine, and file systems, devices and arrays below
-    /// paths and servers. It also asks each server for its settings. Each piece of advice gives the finding, the
-    /// reason, the command or setting that changes it, and the place in the product's documentation. If a login may
-    /// not see a setting, prony names the grant.
+    /// Changes nothing. Inspects the machine's memory, CPUs and clock, and the file systems, devices and arrays under
+    /// paths and servers. Also asks each server for its settings. Each piece of advice states the finding, the
+    /// reason, the command or setting that changes it, and the place in the product's documentation. If a login lacks
+    /// permission to see a setting, prony names the privilege to grant.
     ///
-    /// The exit code is 3 if there is a finding of the severity of --fail-on or higher. Otherwise it is 4 if a
-    /// server did not report all settings, and 0 if it did.
+    /// The exit code is 3 if any finding has the severity of --fail-on or higher. Otherwise it is 4 if a
+    /// server did not report all settings, and 0 if every server did.
     #[command(visible_alias = "doctor")]
     Inspect(Inspect),
     /// Serve a simulated PLC over Modbus TCP
     Plc(Plc),
     /// Start, list and stop managed servers
     ///
-    /// Use them for tests by hand. They stay until you stop them. The list includes servers that a killed prony
+    /// Use them for manual tests. The servers run until you stop them. The list includes servers that a killed prony
     /// left.
     #[command(subcommand)]
     Instance(Instance),
     /// Create, list and delete lab volumes of loop devices
     ///
-    /// Requires root. The devices are files on one disk, with throttles if you like. Lab volumes show gains by
+    /// Requires root. The devices are files on one disk, optionally throttled. Lab volumes show gains from
     /// placement, and ratios that follow from throttles. They do not show absolute speed, seek times, or effects of
     /// controllers and their caches.
     #[command(subcommand)]
@@ -175,7 +175,7 @@ pub(crate) enum Measuring {
     ///
     /// Takes about 100 s. Runs eight disk tests that represent the I/O of a database. Then it measures the
     /// record rate of a historian, and the orders per minute of a small order store. Both use SQLite in the same
-    /// directory. It writes a test file of 1 GiB without a name, which disappears with the process. It also writes
+    /// directory. It writes an unnamed test file of 1 GiB, which disappears when the process ends. It also writes
     /// two databases, prony-check.sqlite and prony-check-orders.sqlite, and deletes them at the end. With --managed
     /// both workloads also run on a server that prony starts in the same directory, or in that of --data. `prony
     /// plan check` shows time and bytes written for your options.
@@ -184,12 +184,12 @@ pub(crate) enum Measuring {
     Disk(Box<Measured<Disk>>),
     /// Check that storage keeps the data that it acknowledged
     ///
-    /// The I/O resembles that of SQL Server. Every written page contains its position, a counter of its writes, and
-    /// checksums. Every page is checked when it is read. Audits check all pages, the last one after the load.
+    /// The I/O resembles that of SQL Server. Every written page contains its position, a count of its writes, and
+    /// checksums. Every page is checked when it is read. Audits check all pages; the last audit follows the load.
     ///
-    /// Errors have classes: bytes that were not read, zeros, old data, misdirected reads and writes, and torn
-    /// pages. Others are corrupt pages, stale reads, lost writes, phantoms, I/O errors, and stalls. Findings are in
-    /// the results directory below findings/, without any data of yours. The exit code is 1 if anything is wrong.
+    /// Errors are classified: bytes that were not read, zeros, old data, misdirected reads and writes, and torn
+    /// pages. Other classes are corrupt pages, stale reads, lost writes, phantoms, I/O errors, and stalls. Findings are in
+    /// the results directory under findings/, without any of your data. The exit code is 1 if anything is wrong.
     Verify(Box<Measured<Verify>>),
     /// Measure the record rate that a database sustains
     ///
@@ -197,34 +197,34 @@ pub(crate) enum Measuring {
     Historian(Box<Measured<Historian>>),
     /// Run your own SQL or pgbench scripts, on every engine
     ///
-    /// A file is a transaction. Its statements end with a semicolon and can contain :variables. Commands of pgbench
+    /// Each file contains one transaction. Statements end with a semicolon and can contain :variables. pgbench commands
     /// work: \set (with all functions and distributions), \gset, \aset, \if, \elif, \else, \endif and \sleep.
-    /// \expect rows = 1 after a statement requires this number of rows, returned or changed. Every transaction and
-    /// every statement is timed. --replay uses a log of statements with times instead. See docs/script.md.
+    /// \expect rows = 1 after a statement requires that it returns or changes this number of rows. Every transaction and
+    /// every statement is timed. --replay replays a log of statements with their times instead. See docs/script.md.
     Script(Box<Measured<Script>>),
     /// Time a report over millions of messages, cold and warm
     ///
     /// Creates a database of classified messages from a seed. Then it asks for the report "messages by domain" over
-    /// a share of the dates: once cold, then five times more. It does this once without other load, and once while
+    /// a share of the dates: once with cold caches, then five times more. It does so once without other load, and once while
     /// 82.5 events arrive per second. All rows are read and checked. docs/reporting.md describes how data is made
-    /// cold, and how a study varies memory, CPUs and IOPS of a server.
+    /// cold, and how a study varies a server's memory, CPUs and IOPS.
     Analytics(Box<Measured<Reporting>>),
     /// Measure outages and lost writes, for example during a failover
     ///
     /// Clients write values to rows of one table and read them. prony records every operation with the times of its
     /// request and its answer. Each row must behave like a register that is written and read atomically. Anomalies
-    /// are named, with the operations that prove them. They are lost acknowledged updates, stale and dirty reads,
-    /// reads that go back in time, and writes that were done twice.
+    /// are listed with the operations that prove them. They include lost acknowledged updates, stale and dirty reads,
+    /// reads that go back in time, and writes that took effect twice.
     ///
-    /// Each time without an answer is listed with its length: for all clients together, for writes, for reads and
+    /// Each period without an answer is listed with its length: for all clients together, for writes, for reads and
     /// for each client. Break the server, switch it over or restart it during the test. The exit code is 1 if
     /// anything is wrong. See docs/register.md.
     Failover(Box<Measured<Register>>),
     /// Compare kinds of tables: memory, durability, rows and columns
     ///
-    /// Runs the same rows and operations on every kind of table. Each engine has some of the kinds: row (on disk,
-    /// the reference), volatile (in memory or without log), relaxed (durable late), memory-durable, clustered
-    /// and covering. Others are columnstore-index, columnstore, archive, rocks (MyRocks) and aria.
+    /// Runs the same operations on the same rows in every kind of table. Each engine has some of the kinds: row (on disk,
+    /// the reference), volatile (in memory or without log), relaxed (durable later). Others are memory-durable, clustered,
+    /// covering, columnstore-index, columnstore, archive, rocks (MyRocks) and aria.
     ///
     /// Load, SELECT by value, scan and GROUP BY are timed separately. So are UPDATE and DELETE of all rows, and
     /// updates and deletes by key with many clients. Every answer is checked. See docs/tables.md.
@@ -237,7 +237,7 @@ pub(crate) enum Planned {
     Measuring(Measuring),
     /// Show the plan of `prony orders run` or `load`
     ///
-    /// The word run can be omitted.
+    /// The word `run` can be omitted.
     #[command(subcommand)]
     Orders(PlannedOrders),
 }
@@ -267,7 +267,7 @@ pub(crate) struct Check {
     #[arg(short, short_alias = 'T', long, help_heading = "Load", value_name = "TIME")]
     pub(crate) duration: Option<Span>,
 
-    /// Also check every page that is read; 30 s longer
+    /// Also check every page that is read; adds 30 s
     ///
     /// Writes pages that contain their position, as prony verify does.
     #[arg(long, help_heading = "Load")]
@@ -279,7 +279,7 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// Rule, as in a report: noisy
+    /// Rule as shown in a report, such as noisy
     #[arg(value_name = "RULE")]
     pub(crate) rule: Option<String>,
 }
@@ -304,7 +304,7 @@ pub(crate) struct Report {
 
     /// Percentiles of latency in tables, such as 50,99,99.99
     ///
-    /// Each is between 0 and 100, at most eight. JSON, CSV and exports have them in addition to the usual ones.
+    /// Give at most eight, each between 0 and 100. JSON, CSV and exports contain both these and the usual ones.
     /// [default: the study's, or 50,95,99,99.9]
     #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
@@ -322,7 +322,7 @@ Columns without --series (one row per metric and trial):
   valid          False if the trial failed, was interrupted or is invalid.
 
 Columns with --series (one row per second and trial):
-  study to the axes, as above.
+  Columns from study to the axes, as above.
   time           End of the second, in UTC.
   end_s          Seconds since the load started.
   length_s       Length in seconds.
@@ -330,15 +330,15 @@ Columns with --series (one row per second and trial):
   For each kind of operation, such as read:
                  read_operations, read_per_s, read_mb_per_s, read_rows, read_errors.
                  read_min_ms, read_mean_ms, read_p50_ms, read_p95_ms, read_p99_ms, read_p999_ms, read_max_ms.
-  Gauges of the workload, such as pending_records.
+  The workload's gauges, such as pending_records.
   generator_cpu_cores, generator_busiest_share, pauses.
-  cpu_busy_share and others of the CPUs, pressure_io_share.
+  cpu_busy_share and other columns for the CPUs, pressure_io_share.
   For each device, such as sda: device_sda_reads_per_s and others.
   For each server: server_NAME_cpu_cores, memory_bytes and processes.
   For each managed server: started_NAME_cpu_cores, throttled_cores and memory_bytes.
   valid          As above.
 
-Shares are 0 to 1. A value is NULL if it was not recorded, or if there were too few operations.";
+Shares range from 0 to 1. A value is NULL if it was not recorded, or if there were too few operations.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -366,8 +366,8 @@ pub(crate) struct Export {
 pub(crate) struct ExportForm {
     /// Write CSV (RFC 4180)
     ///
-    /// An apostrophe precedes a text that a spreadsheet would run, and control characters are escaped. Parquet has
-    /// texts as they are.
+    /// Text that a spreadsheet would run as a formula gets an apostrophe in front. Control characters are escaped. Parquet
+    /// keeps texts unchanged.
     #[arg(long)]
     pub(crate) csv: bool,
 
@@ -390,7 +390,7 @@ pub(crate) struct Output {
 
     /// Percentiles of latency in tables, such as 50,99,99.99
     ///
-    /// Each is between 0 and 100, at most eight. JSON, CSV and exports have them in addition to the usual ones.
+    /// Give at most eight, each between 0 and 100. JSON, CSV and exports contain both these and the usual ones.
     /// [default: the study's, or 50,95,99,99.9]
     #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
@@ -415,7 +415,7 @@ pub(crate) struct Told {
 
     /// Print each step and its time on stderr
     ///
-    /// Steps are trials, commands around them, calibrations, notes and outages.
+    /// Steps are trials, commands before and after trials, calibrations, notes and outages.
     #[arg(id = "verbose", short, long, hide_short_help = true, help_heading = "Output")]
     _verbose: bool,
 }
@@ -428,14 +428,14 @@ pub(crate) struct Format {
 
     /// Print all tables and texts, not only the summary
     ///
-    /// On a terminal of at least 80 columns it also shows throughput and 99th percentile over time. PRONY_DETAILS=1
-    /// makes it the default.
+    /// On a terminal of at least 80 columns, prony also shows throughput and 99th percentile over time. PRONY_DETAILS=1
+    /// makes this option the default.
     #[arg(long, help_heading = "Output")]
     pub(crate) details: bool,
 
     /// Print the table as CSV
     ///
-    /// An apostrophe precedes a text that a spreadsheet would run.
+    /// Text that a spreadsheet would run as a formula is prefixed with an apostrophe.
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
 }
@@ -445,15 +445,15 @@ pub(crate) struct Format {
 pub(crate) struct AskedDocuments {
     /// Write a summary as Markdown to a new file
     ///
-    /// It contains the answer, its reliability and its tables, for a comment on a pull request.
-    /// With the file - prony prints it instead of the text.
+    /// The summary contains the answer, its reliability and its tables, for a comment on a pull request.
+    /// If FILE is -, prony prints the document instead of the text.
     #[arg(long, hide_short_help = true, value_name = "FILE", help_heading = "Output")]
     pub(crate) markdown: Option<PathBuf>,
 
     /// Write results as JUnit XML to a new file
     ///
-    /// Each threshold is a test case, for continuous integration. A threshold that was not judged is an error there, never a pass.
-    /// With the file - prony prints it instead of the text.
+    /// Each threshold is a test case for continuous integration. A threshold that was not judged is an error, never a pass.
+    /// If FILE is -, prony prints the document instead of the text.
     #[arg(long, hide_short_help = true, value_name = "FILE", help_heading = "Output")]
     pub(crate) junit: Option<PathBuf>,
 }

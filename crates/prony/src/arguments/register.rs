@@ -11,17 +11,17 @@ pub(crate) struct Register {
     /// Database to test
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server, prony only logs in to the
-    /// database named here. It creates the database prony_register for the test and deletes it. With several hosts
-    /// (postgres://USER@ONE,OTHER/DATABASE) each client connects to one that accepts writes, and to another one
-    /// when it has to connect again. The password can be in the address, in PGPASSWORD, MYSQL_PWD or
+    /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string. On a server, prony uses the database named here
+    /// only to log in. It creates the database prony_register for the test, and deletes it afterwards. With several hosts
+    /// (postgres://USER@ONE,OTHER/DATABASE) each client connects to a host that accepts writes, and to another host
+    /// when the client has to reconnect. The password can be in the address, in PGPASSWORD, MYSQL_PWD or
     /// SQLCMDPASSWORD. To start a server instead, use --managed.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
 
-    /// Delete a database prony_register first, with its data
+    /// First delete any database prony_register, including its data
     ///
-    /// Use it for a database that an earlier run left.
+    /// Use this for a database left by an earlier run.
     #[arg(long, help_heading = "Target")]
     pub(crate) replace: bool,
 

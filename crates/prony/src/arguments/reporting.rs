@@ -11,9 +11,9 @@ pub(crate) struct Reporting {
     /// Database to test
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server, prony only logs in to the
-    /// database named here, and creates a new one for the test. The password can be in the address, in PGPASSWORD,
-    /// MYSQL_PWD or SQLCMDPASSWORD. To start a server instead, use --managed: it is started again and made cold
+    /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string. On a server, prony uses the database named here
+    /// only to log in, and creates a new one for the test. The password can be in the address, in PGPASSWORD,
+    /// MYSQL_PWD or SQLCMDPASSWORD. To start a server instead, use --managed: it is restarted with cold caches
     /// before each cycle of reports.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
@@ -28,13 +28,13 @@ pub(crate) struct Reporting {
 
     /// Reuse the database of an earlier run
     ///
-    /// It must contain the same messages.
+    /// The database must contain the same messages.
     #[arg(long, help_heading = "Target")]
     pub(crate) reuse: bool,
 
-    /// Delete a database of this name first, with its data
+    /// First delete any database with this name, including its data
     ///
-    /// Use it for a database that an earlier run left.
+    /// Use this for a database left by an earlier run.
     #[arg(long, help_heading = "Target", conflicts_with = "reuse")]
     pub(crate) replace: bool,
 

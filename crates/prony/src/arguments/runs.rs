@@ -13,14 +13,14 @@ use crate::exit::Failure;
 pub(crate) struct Called {
     /// Name of this run
     ///
-    /// report, compare, export and list find the run by its name. It is also part of the name of the results
+    /// The commands report, compare, export and list find the run by its name. It is also part of the name of the results
     /// directory.
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(crate) name: Option<RunName>,
 
     /// Tag of this run, such as disk=nvme
     ///
-    /// report and list show it, and `prony list --tag` filters by it. Can be repeated.
+    /// The commands report and list show the tag, and `prony list --tag` filters by tag. Can be repeated.
     #[arg(long, hide_short_help = true, value_name = "KEY=VALUE", help_heading = "Output")]
     pub(crate) tag: Vec<Tag>,
 }
@@ -36,14 +36,14 @@ impl Called {
 pub(crate) struct MustHold {
     /// Condition that must hold, such as 'p99_ms < 20'
     ///
-    /// The syntax is that of a study file: 'iops >= 14000'. The whole 95% interval must be on the right side. The
+    /// The syntax is the same as in a study file: 'iops >= 14000'. The whole 95% interval must meet the condition. The
     /// exit code is 3 if the threshold fails, and 4 if it is inconclusive. Can be repeated.
     #[arg(long, value_name = "METRIC < LIMIT", help_heading = "Repeats and thresholds")]
     pub(crate) threshold: Vec<String>,
 
-    /// Judge thresholds by the measured value without an interval
+    /// Judge thresholds by measured values that have no interval
     ///
-    /// A value that was measured once has no interval.
+    /// A value that was measured only once has no interval.
     #[arg(long = "accept-single-run", hide_short_help = true, help_heading = "Repeats and thresholds")]
     pub(crate) accept_single: bool,
 }
@@ -60,7 +60,7 @@ impl MustHold {
 pub(crate) struct Among {
     /// Directory in which to look up runs by name
     ///
-    /// Runs have names by --name. The most recent run is `latest`. An existing path takes precedence over a name.
+    /// --name gives a run its name. `latest` means the most recent run. An existing path takes precedence over a name.
     #[arg(long, value_name = "DIR", default_value = "prony-results")]
     pub(crate) results: PathBuf,
 }
@@ -73,7 +73,7 @@ pub(crate) struct List {
 
     /// List only runs with this tag; can be repeated
     ///
-    /// A run must have all tags.
+    /// If you give several tags, a run must have all of them.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) tag: Vec<Tag>,
 
@@ -83,7 +83,7 @@ pub(crate) struct List {
 
     /// Print only the names of runs, one per line
     ///
-    /// Other commands find runs by these names. Shell completion uses it.
+    /// Other commands find runs by these names. Shell completion uses this list.
     #[arg(long, conflicts_with = "json")]
     pub(crate) names: bool,
 }

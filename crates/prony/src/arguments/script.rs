@@ -11,9 +11,9 @@ pub(crate) struct Script {
     /// Database to use as it is
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. Your scripts change it as they are
-    /// written. prony itself creates only the tables of --initialize and the procedures of --protocol procedure,
-    /// which it drops again. The password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD. To
+    /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string. Your scripts change this database exactly as
+    /// written. prony itself creates only the tables for --initialize and the procedures for --protocol procedure,
+    /// and later drops the procedures. The password can be in the address, in PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD. To
     /// start a server instead, use --managed, with --init FILE for your tables.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,

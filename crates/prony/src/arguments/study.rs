@@ -42,14 +42,14 @@ pub(crate) struct PlanStudy {
 
     /// Expected noise of trials, such as 2% [default: 2%, or the study's]
     ///
-    /// It is the standard deviation of trials of the same combination. The plan computes the gain that the study
+    /// It is the standard deviation between trials of one combination. The plan computes the smallest gain that the study
     /// can detect.
     #[arg(long, value_name = "PERCENT", help_heading = "Study")]
     pub(crate) noise: Option<record::Share>,
 
     /// Gain to detect, such as 5%
     ///
-    /// The plan says how many blocks this takes.
+    /// The plan shows how many blocks are needed to detect this gain.
     #[arg(long, value_name = "PERCENT", help_heading = "Study")]
     pub(crate) gain: Option<record::Share>,
 
@@ -83,34 +83,34 @@ pub(crate) struct GivenStudy {
 
     /// Stop early: settled or never [default: never, or the study's]
     ///
-    /// settled checks after each block, from the sixth, whether every level is better, worse or equivalent.
-    /// --blocks is then the maximum. never measures all blocks.
+    /// With `settled`, the study stops when every level is better, worse or equivalent. prony checks this after each block,
+    /// from the sixth on, and --blocks is the maximum. With `never`, all blocks are measured.
     #[arg(long, value_name = "WHEN", help_heading = "Study", value_parser = stop)]
     pub(crate) stop: Option<String>,
 
     /// Smallest relevant effect [default: 3%, or the study's]
     ///
-    /// A difference that is certainly smaller is equivalent.
+    /// A difference that is certainly smaller counts as equivalent.
     #[arg(long = "min-effect", value_name = "PERCENT", help_heading = "Study")]
     pub(crate) smallest: Option<record::Share>,
 
-    /// Judge thresholds by the measured value without an interval
+    /// Judge thresholds by measured values that have no interval
     ///
-    /// A value of one block has no interval.
+    /// A value from a single block has no interval.
     #[arg(long = "accept-single-run", help_heading = "Study")]
     pub(crate) accept_single: bool,
 
     /// Path or address of a location of the study
     ///
     /// "lab" or "lab=DIR" creates lab volumes of loop devices for all locations that are not named, and deletes
-    /// them at the end. It needs root. Their files are in DIR. Lab volumes are good for placement and ratios, not
+    /// them at the end. This needs root. The volumes' files are in DIR. Lab volumes are good for placement and ratios, not
     /// for absolute speed. Can be repeated.
     #[arg(long = "location", value_name = "NAME=PATH_OR_URL", help_heading = "Study", value_parser = place)]
     pub(crate) place: Vec<(String, String)>,
 
     /// Replace a parameter, such as workload.disk.duration=5s
     ///
-    /// A parameter that an axis varies is reduced to this level. Can be repeated.
+    /// An axis that varies this parameter is reduced to this level. Can be repeated.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Study", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
 }
@@ -151,7 +151,7 @@ pub(crate) struct ResumeStudy {
 pub(crate) struct Compare {
     /// Results directories, or names of runs (prony list)
     ///
-    /// Each is compared with the first. With --candidate all of them are compared with those after --candidate.
+    /// Each run is compared with the first. With --candidate, these runs are compared with those after --candidate.
     #[arg(value_name = "DIR|NAME", required = true)]
     pub(crate) directories: Vec<PathBuf>,
 
@@ -160,38 +160,38 @@ pub(crate) struct Compare {
 
     /// Runs of the other side
     ///
-    /// The runs before it are one side. prony calls a side better or worse based on the variation among the runs of
-    /// a side. Each side needs at least two runs, better three. Alternate the runs of both sides.
+    /// The runs before this option are one side. prony calls a side better or worse based on the variation among the runs of
+    /// a side. Each side needs at least two runs, preferably three. Alternate the runs of both sides.
     #[arg(long = "candidate", value_name = "DIR|NAME", num_args = 1.., conflicts_with = "between")]
     pub(crate) with: Vec<PathBuf>,
 
     /// Smallest relevant effect [default: 3%, or the study's]
     ///
-    /// The study is that of the first run.
+    /// The study of the first run applies.
     #[arg(long = "min-effect", value_name = "PERCENT")]
     pub(crate) smallest: Option<record::Share>,
 
     /// Standard deviation between runs, such as 2%
     ///
-    /// It is the variation between runs of the same configuration at different times. Without it, and without
-    /// several runs per side, prony only says that two runs differ or are alike. It calls none better, worse or
+    /// It is the variation between runs of the same configuration at different times. Without this option, and without
+    /// several runs per side, prony only says that two runs differ or are alike. It calls no run better, worse or
     /// equivalent, and does not judge --fail-if.
     #[arg(long = "run-sd", value_name = "PERCENT")]
     pub(crate) between: Option<record::Share>,
 
     /// Run that the others are compared with
     ///
-    /// It is a path, a name or latest, and represents its side. Without --candidate it does not have to be among
+    /// Give a path, a name or `latest`. The run represents its side. Without --candidate, it need not be one of
     /// the other runs. The exit code is 3 if the workload's main figure is worse than the baseline, and 4 if that
-    /// is inconclusive. With --fail-if only the limits decide.
+    /// is inconclusive. With --fail-if, only the limits given there decide.
     #[arg(long, value_name = "DIR|NAME", help_heading = "Pass/fail limits")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Change that fails, such as 'p99_ms > +10%'
+    /// Change that fails the comparison, such as 'p99_ms > +10%'
     ///
     /// The change is relative to the first side, in per cent or in the metric's unit: 'iops < -5%', 'p99_ms > +2
     /// ms'. The whole 95% interval of the change decides. The exit code is 3 if the change is certain, 4 if it is
-    /// inconclusive, and otherwise 0. It needs --run-sd, or several runs per side with --candidate. Can be
+    /// inconclusive, and otherwise 0. This option needs --run-sd, or several runs per side with --candidate. Can be
     /// repeated.
     #[arg(long, value_name = "METRIC > CHANGE", help_heading = "Pass/fail limits")]
     pub(crate) fail_if: Vec<record::ChangeLimit>,
@@ -199,17 +199,17 @@ pub(crate) struct Compare {
     /// Judge --fail-if with only one run per side
     ///
     /// prony then assumes that runs at different times do not differ. It uses the interval of the trials of the
-    /// run, or the measured value if there is one trial.
+    /// run, or the measured value if there is only one trial.
     #[arg(long = "accept-single-run", requires = "fail_if", help_heading = "Pass/fail limits")]
     pub(crate) accept_single: bool,
 
     /// More percentiles of latency to compare, such as 99.99
     ///
-    /// Each is between 0 and 100, at most eight. Percentiles of limits are always compared.
+    /// Give at most eight, each between 0 and 100. Percentiles that have a limit are always compared.
     #[arg(long, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
 
-    /// Print all figures, also those without a difference
+    /// Print all figures, including those without a difference
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) details: bool,
 
@@ -223,7 +223,7 @@ pub(crate) struct Compare {
     /// Write one HTML page with charts to a new file
     ///
     /// The page requests nothing from any server.
-    /// With the file - prony prints it instead of the tables.
+    /// If FILE is -, prony prints the page instead of the tables.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -232,7 +232,7 @@ pub(crate) struct Compare {
 pub(crate) struct History {
     /// Results directories of one configuration, or names of runs
     ///
-    /// The order does not matter. A change point needs at least ten runs. Runs of something else are skipped and
+    /// The order does not matter. A change point needs at least ten runs. Runs of anything else are skipped and
     /// listed.
     #[arg(value_name = "DIR|NAME", required = true)]
     pub(crate) directories: Vec<PathBuf>,
@@ -242,13 +242,13 @@ pub(crate) struct History {
 
     /// Run that the last runs are compared with
     ///
-    /// It is a name, a results directory or the name of that directory. The exit code is 3 if a figure is worse.
+    /// Give a name, a results directory or the name of such a directory. The exit code is 3 if a figure is worse.
     #[arg(long, value_name = "DIR|NAME")]
     pub(crate) baseline: Option<PathBuf>,
 
     /// Smallest relevant change [default: 3%, or the study's]
     ///
-    /// The study is that of the first run.
+    /// The study of the first run applies.
     #[arg(long = "min-effect", value_name = "PERCENT")]
     pub(crate) smallest: Option<record::Share>,
 
@@ -267,7 +267,7 @@ pub(crate) struct HistoryForm {
     /// Write one HTML page with charts to a new file
     ///
     /// The page requests nothing from any server.
-    /// With the file - prony prints it instead of the tables. Without FILE the page goes to
+    /// If FILE is -, prony prints the page instead of the tables. Without FILE the page goes to
     /// --output.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
@@ -278,7 +278,7 @@ pub(crate) struct HistoryForm {
 
     /// Print CSV, one line per figure and run
     ///
-    /// An apostrophe precedes a text that a spreadsheet would run.
+    /// Text that a spreadsheet would run as a formula is prefixed with an apostrophe.
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
 }

@@ -11,11 +11,11 @@ pub(crate) struct Tables {
     /// Database to test [default: a temporary SQLite file]
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server, clickhouse://USER@HOST/DATABASE,
-    /// duckdb:FILE (if the program includes it). On a server, prony only logs in to the database named here, and
+    /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string, clickhouse://USER@HOST/DATABASE,
+    /// duckdb:FILE (if the program includes it). On a server, prony uses the database named here only to log in, and
     /// creates a new one for the tables. The password can be in the address, in PGPASSWORD, MYSQL_PWD or
     /// SQLCMDPASSWORD. To start a server instead, use --managed. The default is the built-in SQLite with a file in
-    /// the current directory, which prony deletes.
+    /// the current directory. prony deletes this file afterwards.
     #[arg(long, value_name = "URL", help_heading = "Target")]
     pub(crate) target: Option<String>,
 
@@ -23,9 +23,9 @@ pub(crate) struct Tables {
     #[arg(long, hide_short_help = true, value_name = "NAME", help_heading = "Target")]
     pub(crate) database: Option<String>,
 
-    /// Delete a database of this name first, with its data
+    /// First delete any database with this name, including its data
     ///
-    /// Use it for a database that an earlier run left.
+    /// Use this for a database left by an earlier run.
     #[arg(long, help_heading = "Target")]
     pub(crate) replace: bool,
 
@@ -46,7 +46,7 @@ pub(crate) struct Tables {
 
     /// Times to measure each kind [default: 1]
     ///
-    /// From six, real differences can be distinguished from chance.
+    /// With six or more, real differences can be distinguished from chance.
     #[arg(long, value_name = "NUMBER", help_heading = "Repeats and thresholds", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 

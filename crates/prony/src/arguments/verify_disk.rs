@@ -13,7 +13,7 @@ use super::MustHold;
 pub(crate) struct Verify {
     /// Directories, files or block devices
     ///
-    /// prony creates test files of its own in a directory, and deletes them at the end.
+    /// In a directory, prony creates its own test files and deletes them at the end.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -21,7 +21,7 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "NAME", help_heading = "Load", default_value = "sqliosim")]
     pub(crate) profile: VerifyProfile,
 
-    /// Use a configuration file of SQLIOSim, such as sqliosim.cfg.ini
+    /// Use a SQLIOSim configuration file, such as sqliosim.cfg.ini
     ///
     /// Known settings are used, and the others are listed. Options on the command line take precedence.
     #[arg(long, hide_short_help = true, value_name = "FILE", help_heading = "Verify")]
@@ -29,23 +29,23 @@ pub(crate) struct Verify {
 
     /// Compare the files with --journal after a crash
     ///
-    /// PATH are the files of the run that wrote the journal. prony reports data that was acknowledged as durable
-    /// and is missing. It writes nothing.
+    /// Give the files of the run that wrote the journal as PATH. prony reports data that was acknowledged as durable
+    /// but is missing. It writes nothing.
     #[arg(long, help_heading = "Verify", requires = "journal")]
     pub(crate) after_crash: bool,
 
-    /// Keep the journal of another host: listen at ADDRESS
+    /// Keep the journal of another host: listen on ADDRESS
     ///
-    /// Listens at an address such as 0.0.0.0:7645 until one run has ended, and writes its journal to the new file
-    /// PATH. The other host names this one with --journal HOST:PORT. The connection has no password: use it in a
+    /// Listens on an address such as 0.0.0.0:7645 until one run has ended, and writes that run's journal to the new file
+    /// PATH. The other host specifies this host with --journal HOST:PORT. The connection has no password: use it in a
     /// trusted network only.
     #[arg(long, value_name = "ADDRESS", help_heading = "Verify", conflicts_with_all = ["after_crash", "profile", "sqliosim_config", "journal", "flush_honesty"])]
     pub(crate) serve_journal: Option<String>,
 
-    /// Test whether flushes take as long as the medium must
+    /// Test whether flushes take as long as the medium requires
     ///
-    /// Compares durable writes with other writes, which takes about 60 s. It finds signs of a write cache that a
-    /// loss of power may empty. Signs are evidence, not proof.
+    /// Compares durable writes with other writes, in about 60 s. It looks for signs of a write cache that could
+    /// lose its content in a power failure. Signs are evidence, not proof.
     #[arg(long, help_heading = "Verify", conflicts_with_all = ["after_crash", "profile", "sqliosim_config", "journal"])]
     pub(crate) flush_honesty: bool,
 

@@ -18,7 +18,7 @@ use super::recording::{Columns, Marks, Qualities, TimeFormat, Zone};
 pub struct Settings {
     /// Tags (measured values) of the plant [default: 5000]
     ///
-    /// With --source modbus:// it is the number of registers that are polled.
+    /// With --source modbus://, this is the number of polled registers.
     #[arg(long, value_name = "NUMBER", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<u32>,
@@ -34,7 +34,7 @@ pub struct Settings {
 
     /// Target rate in records per second, or max
     ///
-    /// max accepts as many records as the buffer takes.
+    /// With `max`, prony accepts as many records as the buffer takes.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -94,21 +94,21 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<Qualities>,
 
-    /// Handling of marks of WinCC in a csv: source [default: refuse]
+    /// Handling of WinCC marks in a csv: source [default: refuse]
     ///
-    /// WinCC writes lines such as $RT_OFF$ where it ended.
+    /// WinCC writes lines such as $RT_OFF$ where it stopped.
     #[arg(long, hide_short_help = true, value_name = "HOW", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
 
-    /// Load before the measured window [default: half of --duration]
+    /// Time under load before the measured window [default: half of --duration]
     #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
 
     /// Length of the measured window [default: 80s]
     ///
-    /// The default for a csv: recording is the time that remains of it.
+    /// For a csv: recording, the default is the remaining length of the recording.
     #[arg(short, short_alias = 'T', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Span>,
@@ -120,7 +120,7 @@ pub struct Settings {
 
     /// Backlog at which no new record is accepted [default: 20000]
     ///
-    /// The backlog is the number of records that are accepted and not yet committed.
+    /// The backlog is the number of records that are accepted but not yet committed.
     #[arg(long, hide_short_help = true, value_name = "EVENTS", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_buffered_events: Option<u64>,
@@ -149,8 +149,8 @@ pub struct Settings {
 
     /// How rows are written [default: bulk]
     ///
-    /// bulk is COPY BINARY on PostgreSQL, and otherwise the fastest INSERT, prepared, in one transaction.
-    /// table-valued exists on SQL Server only.
+    /// `bulk` means COPY BINARY on PostgreSQL, and otherwise the fastest prepared INSERT, in one transaction.
+    /// `table-valued` is available on SQL Server only.
     #[arg(long, value_name = "METHOD", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_method: Option<WriteMethod>,
@@ -165,7 +165,7 @@ pub struct Settings {
 
     /// Index the records by tag and time [default: yes]
     ///
-    /// Reads of trends need the index.
+    /// Trend reads need the index.
     #[arg(long, hide_short_help = true, help_heading = "Workload", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<bool>,
@@ -204,7 +204,7 @@ pub struct Settings {
 
     /// Time between two purges [default: 1h]
     ///
-    /// A shorter trial has no purge.
+    /// A trial shorter than this time has no purge.
     #[arg(long, value_name = "TIME", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintenance_interval: Option<Span>,
@@ -216,7 +216,7 @@ pub struct Settings {
 
     /// Rows that each statement of a purge deletes [default: 30000]
     ///
-    /// The default for SQL Server is 4000. Below that, SQL Server does not lock the whole table.
+    /// For SQL Server the default is 4000, so that it does not lock the whole table.
     #[arg(long, hide_short_help = true, value_name = "ROWS", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge_rows: Option<u64>,
@@ -228,7 +228,7 @@ pub struct Settings {
 
     /// Shrink the database after each purge [default: no]
     ///
-    /// By VACUUM FULL, incremental vacuum or OPTIMIZE TABLE.
+    /// Uses VACUUM FULL, incremental vacuum or OPTIMIZE TABLE.
     #[arg(long, hide_short_help = true, help_heading = "Workload", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shrink: Option<bool>,

@@ -29,14 +29,14 @@ pub struct Settings {
 
     /// Mean wait between orders of a client [default: 0s]
     ///
-    /// The waits are uniform, from nothing to twice this time.
+    /// Waits are uniformly distributed, from zero to twice this time.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
 
     /// Longest wait before a retry after a deadlock [default: 1ms]
     ///
-    /// The wait is uniform from nothing to this, and is part of the response time. The default doubles with each
+    /// Waits are uniformly distributed, from zero to this time, and count as response time. The default doubles with each
     /// further retry, up to 1s.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,8 +44,8 @@ pub struct Settings {
 
     /// Target rate with a unit, such as 30000/min or 500/s
     ///
-    /// The rate is that of all targets together. Orders are sent on time even if the database is slow. Without
-    /// --rate each client orders again when its last order is done.
+    /// The rate is the total of all targets. Orders are sent on time even if the database is slow. Without
+    /// --rate each client sends its next order when its last one is done.
     #[arg(long, value_name = "RATE", help_heading = "Load", value_parser = load::per_minute::parse)]
     #[serde(with = "load::per_minute", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
@@ -57,19 +57,19 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Hold the server at this CPU share, such as 60%
+    /// Keep the server at this CPU share, such as 60%
     ///
-    /// prony changes the number of active clients. The share is the CPU time that the server uses, of the CPUs that
-    /// it may use. For a managed server these are its limits, otherwise all CPUs of this machine, on which the
-    /// server must run. If its processes are not visible, all CPU time except that of the load counts, also that of
-    /// other programs. The report then says so.
+    /// prony adjusts the number of active clients. The share is the server's part of the CPU time that is available to it.
+    /// For a managed server that is its CPU limit, otherwise all CPUs of this machine, on which the
+    /// server must run. If its processes are not visible, prony counts all CPU time except that of the load, including
+    /// that of other programs. The report then says so.
     #[arg(long, hide_short_help = true, value_name = "SHARE", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_target: Option<CpuTarget>,
 
-    /// Load before the measured window [default: 1m]
+    /// Time under load before the measured window [default: 1m]
     ///
-    /// The default is at least the time that the ramp takes.
+    /// The default is at least as long as the ramp.
     #[arg(long = "warm-up", aliases = ["warmup-time", "warmup"], value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_time: Option<Span>,
@@ -127,7 +127,7 @@ pub struct Settings {
 
     /// Seed that the rows of the stores must have
     ///
-    /// It is the --seed of `prony orders load`. [default: any]
+    /// This is the --seed given to `prony orders load`. [default: any]
     #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_seed: Option<u64>,

@@ -30,17 +30,17 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Parameters of a simulated PLC.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct Settings {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5020")]
     pub listen: SocketAddr,
 
-    /// Registers, from address 0
+    /// Number of registers, from address 0
     #[arg(long, value_name = "NUMBER", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub registers: u32,
 
     /// Registers that change per second, in turn [default: all]
     ///
-    /// 0 for none.
+    /// Use 0 for none.
     #[arg(long, value_name = "NUMBER")]
     pub changes_per_s: Option<u32>,
 

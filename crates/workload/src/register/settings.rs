@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// Registers: rows that all clients write and read [default: 100]
     ///
-    /// With fewer registers more of their history is known.
+    /// With fewer registers, prony knows more of the history of each.
     #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<u32>,
@@ -21,7 +21,7 @@ pub struct Settings {
 
     /// Target rate in operations per second [default: 1000]
     ///
-    /// The rate is that of all clients together. Operations are sent on time even if the database is slow.
+    /// The rate is the total of all clients. Operations are sent on time even if the database is slow.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
@@ -40,21 +40,21 @@ pub struct Settings {
 
     /// Time after which an operation is given up [default: 5s]
     ///
-    /// Its client then connects again. It is unknown whether a write was done.
+    /// The client then reconnects. For a write, it is unknown whether it took effect.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
 
-    /// Shortest time without an answer that is an outage [default: 500ms]
+    /// Shortest time without an answer that counts as an outage [default: 500ms]
     ///
-    /// The time counts while clients wait.
+    /// Only time during which a client waits for an answer is counted.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage: Option<Span>,
 
-    /// Load before the measured window [default: 5s]
+    /// Time under load before the measured window [default: 5s]
     ///
-    /// Its answers are checked like all others.
+    /// Answers during this time are checked like all others.
     #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
@@ -66,7 +66,7 @@ pub struct Settings {
 
     /// Report lost writes without failing the trial [default: fail]
     ///
-    /// Use it if losses are expected, as without fsync. Any other anomaly still fails the trial.
+    /// Use this if losses are expected, for example without fsync. Any other anomaly still fails the trial.
     #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_losses: Option<bool>,

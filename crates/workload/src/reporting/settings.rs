@@ -23,8 +23,8 @@ pub struct Settings {
 
     /// Bytes of each message's subject [default: 0]
     ///
-    /// No report returns the subject. It makes messages as wide as in a real system, so that a report has to read
-    /// as much.
+    /// Reports do not return the subject. It makes messages as large as in a real system, so that reports have to read
+    /// as much data.
     #[arg(long, hide_short_help = true, value_name = "BYTES", help_heading = "Messages")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject_bytes: Option<u32>,
@@ -62,7 +62,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ReportResult>,
 
-    /// How the database is asked [default: statement]
+    /// How the report is requested [default: statement]
     ///
     /// SQLite has no procedures.
     #[arg(long, value_name = "HOW", help_heading = "Report")]
@@ -78,7 +78,7 @@ pub struct Settings {
 
     /// Events per second that arrive during reports; 0 for none
     ///
-    /// Each is committed separately, or together with those that waited. [default: a study of 0 and of 82.5, as
+    /// Each event is committed separately, or together with others that are waiting. [default: a study of 0 and of 82.5, as
     /// published]
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub struct Settings {
 
     /// Evict an SQLite file from the page cache first [default: yes]
     ///
-    /// prony does this before the first report. A server is made cold by a restart: see the keys between_trials and
+    /// prony does this before the first report. For a server, a restart clears its caches: see the keys between_trials and
     /// cold of [target.server.NAME].
     #[arg(long, hide_short_help = true, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,14 +106,14 @@ pub struct Settings {
 
     /// Expected time of all reports, for the plan
     ///
-    /// It is also used for the time left. [default: an estimate from the rows that they return]
+    /// This time is also used to show the time left. [default: an estimate from the rows that they return]
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Span>,
 
     /// Give up a report after this time [default: 1h]
     ///
-    /// The trial has then failed.
+    /// The trial then fails.
     #[arg(long, hide_short_help = true, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<Span>,

@@ -24,8 +24,8 @@ pub struct Settings {
 
     /// A pgbench script: select-only, simple-update or tpcb-like
     ///
-    /// @WEIGHT after the name works as after a file. Can be repeated. The tables can exist already (`pgbench -i`),
-    /// or --initialize creates them. On a managed server prony creates them. After the load their balances must
+    /// @WEIGHT can follow the name, as it can follow a file. Can be repeated. The tables can exist already (`pgbench -i`),
+    /// or --initialize creates them. On a managed server, prony always creates them. After the load, their balances must
     /// agree.
     #[arg(short, long, value_name = "NAME[@WEIGHT]", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,14 +33,14 @@ pub struct Settings {
 
     /// Size of the tables of --builtin [default: 1]
     ///
-    /// Each unit is 100,000 accounts, about 15 MB. If the tables exist, the scale is counted.
+    /// Each unit is 100,000 accounts, about 15 MB. If the tables exist, prony determines the scale from them.
     #[arg(short, long, value_name = "NUMBER", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
 
     /// Create the tables of --builtin in the database [default: no]
     ///
-    /// The database is that of --target. Existing tables are used, and created tables stay. For your own tables on
+    /// This applies to the database of --target. Existing tables are used, and new tables are kept. For your own tables on
     /// a managed server use --init.
     #[arg(long = "initialize", help_heading = "Scripts", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,14 +58,14 @@ pub struct Settings {
 
     /// Mean wait between transactions of a client [default: 0s]
     ///
-    /// The waits are uniform, from nothing to twice this time.
+    /// Waits are uniformly distributed, from zero to twice this time.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Span>,
 
     /// Target rate in transactions per second
     ///
-    /// The rate is that of all clients together. Transactions are sent on time even if the database is slow.
+    /// The rate is the total of all clients. Transactions are sent on time even if the database is slow.
     /// Without --rate each client starts its next transaction when its last one is done.
     #[arg(long, value_name = "PER_SECOND", help_heading = "Load", value_parser = load::per_second::parse)]
     #[serde(with = "load::per_second", skip_serializing_if = "Option::is_none")]
@@ -81,12 +81,12 @@ pub struct Settings {
     /// Count slower transactions as late
     ///
     /// With --rate the time starts when the transaction was due. A transaction that cannot be sent within the limit
-    /// is not sent, and is counted too.
+    /// is not sent, but is counted as well.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_limit: Option<Span>,
 
-    /// Load before the measured window [default: 5s]
+    /// Time under load before the measured window [default: 5s]
     #[arg(long, alias = "warmup", value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Span>,
@@ -103,48 +103,48 @@ pub struct Settings {
 
     /// simple, extended, prepared or procedure [default: prepared]
     ///
-    /// How statements are sent. simple sends the text with its values. extended parses the text each time and sends the values separately.
-    /// prepared prepares once per connection. procedure calls a procedure once per transaction: prony creates it
-    /// from the script before the load, and drops it afterwards. SQL Server finds plans by text, so extended and
-    /// prepared are the same there.
+    /// How statements are sent. `simple`: as text with the values. `extended`: parsed each time, with separate values.
+    /// `prepared`: prepared once per connection. `procedure`: one procedure call per transaction. prony creates the procedure
+    /// from the script before the load, and drops it afterwards. SQL Server finds plans by text, so `extended` and
+    /// `prepared` are equivalent there.
     #[arg(long, value_name = "PROTOCOL", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
 
     /// Maximum tries of a transaction after conflicts [default: 1]
     ///
-    /// It is tried again with the same random numbers after a deadlock, a serialization failure or a lock timeout.
-    /// After the last try it counts as failed.
+    /// prony retries with the same random numbers after a deadlock, a serialization failure or a lock timeout.
+    /// After the last try the transaction counts as failed.
     #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tries: Option<u32>,
 
     /// Variable for all scripts, such as scale=10
     ///
-    /// Can be repeated. Values are recorded and shown in reports, as are the texts of scripts: do not use secrets.
+    /// Can be repeated. Reports record and show these values and the texts of scripts: do not use secrets.
     #[arg(short = 'D', long, value_name = "NAME=VALUE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub define: Vec<Definition>,
 
-    /// CSV file with variables; each transaction takes the next line
+    /// CSV file with variables; each transaction uses the next line
     ///
-    /// The first line names the variables. After the last line the first one follows. With @random after the file
-    /// name each transaction takes a random line.
+    /// The first line names the variables. After the last line, prony starts over. With @random after the file
+    /// name, each transaction uses a random line.
     #[arg(long, hide_short_help = true, value_name = "FILE[@random]", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<ParameterFile>,
 
     /// SQL file that creates your tables on a managed server
     ///
-    /// It is run once, before the load. For the tables of --builtin in the database of --target use --initialize.
+    /// prony runs it once, before the load. To create the tables of --builtin in the database of --target, use --initialize.
     #[arg(long, value_name = "FILE", help_heading = "Scripts")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<PathBuf>,
 
     /// Replay a log of statements instead of scripts
     ///
-    /// PostgreSQL's csvlog, the general log of MariaDB or MySQL, or extended events of SQL Server as XML. Each
-    /// logged session becomes a client, which sends its statements in order and at their times.
+    /// Accepts PostgreSQL's csvlog, the general log of MariaDB or MySQL, or SQL Server's extended events as XML. Each
+    /// logged session becomes a client, which sends its statements in order and at the logged times.
     #[arg(long, value_name = "FILE", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<PathBuf>,
@@ -163,21 +163,21 @@ pub struct Settings {
 
     /// Replay only the statements of this database
     ///
-    /// Use it if the log contains several databases. All statements go to the one database of the target.
+    /// Use this if the log covers several databases. All replayed statements go to the one database of the target.
     #[arg(long, hide_short_help = true, value_name = "NAME", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_database: Option<String>,
 
     /// Action if a replayed statement fails: count or stop [default: count]
     ///
-    /// count counts the error, and its session continues. stop ends its session, and the trial is invalid.
+    /// With `count`, the error is counted and the session continues. With `stop`, the session ends and the trial is invalid.
     #[arg(long, hide_short_help = true, value_name = "WHAT", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_error: Option<OnError>,
 
     /// Kinds of statements to time separately [default: 20]
     ///
-    /// Statements that differ only in their literals are one kind. The most frequent kinds are timed separately,
+    /// Statements that differ only in their literals are the same kind. The most frequent kinds are timed separately,
     /// the others together.
     #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Replay")]
     #[serde(skip_serializing_if = "Option::is_none")]

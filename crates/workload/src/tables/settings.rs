@@ -12,15 +12,15 @@ pub struct Settings {
     /// Kind of table [default: all kinds, each compared with row]
     ///
     /// row, volatile, relaxed, memory-durable, clustered, covering, columnstore-index, columnstore, archive, rocks
-    /// or aria. Each engine has some of them.
+    /// or aria. Each engine has some of these kinds.
     #[arg(long, value_name = "KIND", help_heading = "Table")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
 
     /// Statements: ad-hoc, prepared or procedure [default: prepared]
     ///
-    /// ad-hoc sends the text with its values. prepared prepares once per connection. procedure calls a procedure on
-    /// the server, which is compiled to machine code if the engine can do that.
+    /// `ad-hoc`: text with the values. `prepared`: prepared once per connection. `procedure`: calls of a procedure on
+    /// the server, compiled to machine code if the engine supports this.
     #[arg(long, value_name = "ACCESS", help_heading = "Table")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
@@ -67,8 +67,8 @@ pub struct Settings {
 
     /// Kill the server and check the rows [default: if possible]
     ///
-    /// After everything is timed, clients change rows of such a table, the server is killed with SIGKILL, and prony
-    /// looks for the acknowledged changes. prony kills servers that it started, and for SQLite and DuckDB a process
+    /// After all timing, clients change rows of a table of this kind. prony then kills the server with SIGKILL, and
+    /// looks for the acknowledged changes. It kills only servers that it started, or, for SQLite and DuckDB, a process
     /// of its own. --crash is refused if nothing can be killed.
     #[arg(long, help_heading = "Load", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,7 @@ pub(crate) enum Orders {
     ///
     /// There is one file per table. No database is needed.
     Generate(GenerateOrders),
-    /// Load a store into a new database, which stays
+    /// Load a store into a new database and keep it
     Load(LoadOrders),
     /// Run orders on loaded stores
     ///
@@ -32,9 +32,9 @@ pub(crate) enum Orders {
 pub(crate) struct RunOrders {
     /// Databases with loaded stores, separated by commas
     ///
-    /// The stores are those of `prony orders load`. Each target has its own clients. sqlite:FILE,
+    /// Load the stores with `prony orders load` first. Each target has its own clients. sqlite:FILE,
     /// postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB) or sqlserver://USER@HOST/DATABASE.
-    /// A connection string of SQL Server cannot be one of several. The password can be in the address, in
+    /// A SQL Server connection string cannot be one of several targets. The password can be in the address, in
     /// PGPASSWORD, MYSQL_PWD or SQLCMDPASSWORD. To start a server instead, use --managed: prony loads stores of
     /// --size into it.
     #[arg(long, value_name = "URL[,URL…]", help_heading = "Target")]
@@ -42,7 +42,7 @@ pub(crate) struct RunOrders {
 
     /// Name of the store's database [default: prony_orders]
     ///
-    /// One name for all servers, one for each, or several on one server.
+    /// Give one name for all servers, one name per server, or several names for a single server.
     #[arg(long, hide_short_help = true, value_name = "NAME[,NAME…]", help_heading = "Target")]
     pub(crate) database: Option<String>,
 
@@ -65,7 +65,7 @@ pub(crate) struct RunOrders {
     #[arg(long = "cooldown", value_name = "TIME", help_heading = "Repeats and thresholds")]
     pub(crate) pause: Option<Span>,
 
-    /// File with prices of the system, for cost per order
+    /// File with the system's prices, for cost per order
     ///
     /// The result is the cost per order per minute. The file is TOML: currency, date, source, term, and [[items]]
     /// with name, amount and quantity.
@@ -84,9 +84,9 @@ pub(crate) struct RunOrders {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct CompatOutput {
-    /// Print lines of DVD Store's driver instead of the report
+    /// Print lines like DVD Store's driver instead of the report
     ///
-    /// The lines have the same fields. After a deadlock prony waits as the driver does (--deadlock-pause 1s).
+    /// The lines have the driver's fields. After a deadlock, prony waits as long as the driver (--deadlock-pause 1s).
     #[arg(long, hide_short_help = true, help_heading = "Output", conflicts_with_all = ["json", "csv"])]
     pub(crate) compat: bool,
 
@@ -114,8 +114,8 @@ pub(crate) struct Store {
     /// Database of the store
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
-    /// sqlserver://USER@HOST/DATABASE or a connection string of SQL Server. On a server, prony only logs in to the
-    /// database named here; the store has its own. The password can be in the address, in PGPASSWORD, MYSQL_PWD or
+    /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string. On a server, prony uses the database named here
+    /// only to log in; the store has its own database. The password can be in the address, in PGPASSWORD, MYSQL_PWD or
     /// SQLCMDPASSWORD.
     #[arg(long, value_name = "URL")]
     pub(crate) target: String,
@@ -164,8 +164,8 @@ pub(crate) struct VerifyOrders {
 pub(crate) struct StoreRows {
     /// Size of the store, from 1MB to 1000GB
     ///
-    /// It is a name: 10MB is 20,000 customers, 12,000 orders and 10,000 products. 1GB and larger sizes follow their
-    /// own rules, which are those of DVD Store.
+    /// The size is nominal: 10MB means 20,000 customers, 12,000 orders and 10,000 products. 1GB and larger sizes follow their
+    /// own rules, as in DVD Store.
     #[arg(long, value_name = "SIZE", default_value_t)]
     pub(crate) size: StoreSize,
 

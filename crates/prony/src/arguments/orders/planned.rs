@@ -11,7 +11,7 @@ use super::{LoadOrders, Orders, RunOrders};
 pub(crate) enum PlannedOrders {
     /// Show the plan of `prony orders run`
     ///
-    /// Only --json of the output options has an effect.
+    /// Among the output options, only --json has an effect.
     Run(Box<Measured<RunOrders>>),
     /// Show the plan of `prony orders load`
     Load(LoadOrders),
