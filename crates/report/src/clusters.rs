@@ -14,7 +14,7 @@ const LISTED_MOST: usize = 6;
 pub fn lines(clusters: &[AttachedCluster]) -> Vec<String> {
     let more = clusters.len().saturating_sub(LISTED_MOST);
     let rest = format!(
-        "and {} that differ in what is broken of them, or in their addresses",
+        "and {} with other faults or addresses",
         crate::format::counted(more, "more cluster", "more clusters")
     );
     clusters.iter().take(LISTED_MOST).flat_map(of_one).chain((more > 0).then_some(rest)).collect()
@@ -24,12 +24,12 @@ fn of_one(cluster: &AttachedCluster) -> Vec<String> {
     let looked_at = match (cluster.patroni.as_slice(), cluster.nodes.as_slice()) {
         ([], []) => "at its address".to_owned(),
         ([], nodes) => format!("at its nodes {}", nodes.join(", ")),
-        (interfaces, _) => format!("over Patroni at {}", interfaces.join(", ")),
+        (interfaces, _) => format!("through Patroni, at {}", interfaces.join(", ")),
     };
     let first = format!("loads the existing cluster {}: sessions go to {}", cluster.name, cluster.address);
     let breaks = (!cluster.faults.is_empty()).then(|| format!("  breaks it: {}", cluster.faults.join(", ")));
     let commands = cluster.commands.iter().map(|it| format!("  for {} a shell runs: {}", it.name, it.value));
-    [first, format!("  looks {looked_at}")].into_iter().chain(breaks).chain(commands).collect()
+    [first, format!("  observes it {looked_at}")].into_iter().chain(breaks).chain(commands).collect()
 }
 
 /// How the clusters of a workload's trials were found.
@@ -99,7 +99,7 @@ mod tests {
     fn a_plan_says_what_is_loaded_and_broken_by_which_command() {
         insta::assert_snapshot!(lines(&[cluster()]).join("\n"), @r"
         loads the existing cluster prod: sessions go to postgres://app@pg1,pg2/shop?target_session_attrs=read-write
-          looks over Patroni at http://pg1:8008
+          observes it through Patroni, at http://pg1:8008
           breaks it: switchover at 20s
           for switchover a shell runs: patronictl switchover --force
         ");

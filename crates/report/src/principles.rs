@@ -171,8 +171,7 @@ fn artifacts(report: &Report) -> (Kept, String) {
         0 => (
             Kept::InPart,
             format!(
-                "the results directory has the input and all raw data, and prony {} recreates the report from it. A run cannot know \
-                 if it is published",
+                "the results directory has the input and all raw data, and prony {} recreates the report from it. A run cannot know whether it is published",
                 report.tool_version
             ),
         ),
@@ -226,7 +225,7 @@ fn evaluation(report: &Report) -> (Kept, String) {
         None if blocks < stats::BLOCKS_MIN => (
             Kept::NotKept,
             format!(
-                "{} give no verdict, which needs {}",
+                "{} cannot give a verdict: it needs at least {}",
                 counted(blocks, "block", "blocks"),
                 stats::BLOCKS_MIN
             ),
@@ -301,7 +300,7 @@ mod tests {
     #[test]
     fn few_blocks_and_another_order_keep_less() {
         check(&study(3), "P1", Kept::InPart, "was measured 3 times");
-        check(&study(3), "P6", Kept::NotKept, "3 blocks give no verdict, which needs 6");
+        check(&study(3), "P6", Kept::NotKept, "3 blocks cannot give a verdict: it needs at least 6");
         let mut failed = single();
         failed.trials[0].trial.state = record::State::Failed;
         check(&failed, "P1", Kept::NotKept, "has no complete trial");
@@ -323,7 +322,7 @@ mod tests {
         study.study_toml = "title = \"read\"".to_owned();
         study.manifest.command = vec!["prony".to_owned(), "disk".to_owned()];
         check(&study, "P3", Kept::Kept, "machine, targets, settings, command");
-        check(&study, "P4", Kept::InPart, "if it is published");
+        check(&study, "P4", Kept::InPart, "whether it is published");
         let mut other = study.clone();
         other.manifest.command.clear();
         check(&other, "P3", Kept::InPart, "the command was not recorded");

@@ -143,7 +143,7 @@ fn table(trials: &[&Trial]) -> Option<Table> {
         column("#", "number of the trial", 0),
         words("database", "that is copied", 2),
         words("on", "server with the copy", 0),
-        words("mode", "if commits wait for it", 1),
+        words("mode", "whether commits wait for it", 1),
         words("at the start of the load", "state", 0),
         words("when it ended", "state", 0),
         column("behind", "time outside its replication mode", 0),

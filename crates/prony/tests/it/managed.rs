@@ -169,7 +169,7 @@ fn files_are_evicted_before_a_limit_and_what_stays_is_told() {
     let (warm, told) = file_cache(disk.path(), &["--warm"]).unwrap();
     assert_eq!(warm["is_evicted"].as_bool(), Some(false));
     assert!(bytes(&warm, "cached_bytes") > 1 << 20, "{warm}");
-    assert!(told.contains("in the page cache when its limits started"), "{told}");
+    assert!(told.contains("in the page cache when its limits took effect"), "{told}");
 
     // Files in memory cannot be evicted.
     if Path::new("/dev/shm").is_dir() {

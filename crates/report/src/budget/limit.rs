@@ -15,7 +15,7 @@ pub(crate) fn evidence(budget: &Budget, cause: Cause) -> Option<Evidence> {
                  time: fn(&DeviceLoad) -> Option<f64>| {
         let device = device.as_ref()?;
         let (in_flight, us) = (format::figure(device.mean.queue_depth), format::latency(time(&device.mean)?));
-        Some(format!("{whose} {} had {in_flight} in flight at {us}", device.name))
+        Some(format!("{whose} {} had {in_flight} requests in flight, at {us} each", device.name))
     };
     let devices = &budget.devices;
     let device = match cause {

@@ -13,8 +13,7 @@ use crate::trial::Trial;
 const TRIALS_MOST: usize = 4;
 
 /// What the figures are.
-const MEANING: &str = "Sessions are mean numbers over samples of the server, ten per second. Divided by the rate, they are the time \
-of an operation. Sessions that waited for their planned time to send do not count";
+const MEANING: &str = "Session counts are means over samples of the server, ten per second. Divided by the rate, they give the time per operation. Sessions that waited for their planned time to send do not count";
 
 /// The budgets of a workload's trials, as far as servers told what their sessions did.
 pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {

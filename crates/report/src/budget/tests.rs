@@ -110,12 +110,12 @@ fn what_sessions_waited_for_most_is_what_limits_with_its_names() {
     for (sessions, expected) in [
         (
             &[("IO:WALSync", 29), ("executing", 1)][..],
-            Some("likely: log flushes, sessions waited for it 97% of their time (IO:WALSync)"),
+            Some("likely: log flushes, for which sessions waited 97% of their time (IO:WALSync)"),
         ),
         (
             &[("Lock:transactionid", 15), ("Lock:tuple", 10), ("executing", 5)],
             Some(
-                "likely: locks, sessions waited for it 83% of their time (Lock:transactionid 60%, Lock:tuple 40%)",
+                "likely: locks, for which sessions waited 83% of their time (Lock:transactionid 60%, Lock:tuple 40%)",
             ),
         ),
         (
@@ -154,7 +154,7 @@ fn a_locked_table_is_named_with_who_holds_it_though_nothing_was_finished() {
     let summary = Summary::of(&report);
     let who = "session 4711 (user plant, psql, idle in transaction, since 2026-03-01T12:00:01Z, `BEGIN LOCK TABLE tank`)";
     let limit =
-        format!("likely: locks, sessions waited for it 100% of their time (Lock:relation; held by {who})");
+        format!("likely: locks, for which sessions waited 100% of their time (Lock:relation; held by {who})");
     assert!(summary.bottleneck.starts_with(&limit), "{}", summary.bottleneck);
     let next = "wait until it commits, or end it (SELECT pg_terminate_backend(4711)), and measure again";
     assert_eq!(summary.next.as_deref(), Some(next));
@@ -179,7 +179,7 @@ fn a_lock_of_the_load_itself_is_nobodys_fault() {
     let summary = Summary::of(&report);
     assert!(report.verdicts.iter().all(|verdict| verdict.rule != crate::limit::BLOCKED));
     assert!(
-        summary.bottleneck.starts_with("likely: locks, sessions waited for it 80%"),
+        summary.bottleneck.starts_with("likely: locks, for which sessions waited 80%"),
         "{}",
         summary.bottleneck
     );
@@ -226,7 +226,7 @@ fn what_rises_with_the_load_over_three_levels_is_said_to() {
     let likely = word([(10, 10), (30, 10), (70, 10)]);
     assert_eq!(
         likely,
-        "likely: log flushes, sessions waited for it 50% to 88% of their time in all 3 trials, growing with the load"
+        "likely: log flushes, for which sessions waited 50% to 88% of their time in all 3 trials, growing with the load"
     );
     assert!(word([(10, 10), (30, 10), (50, 30)]).ends_with("in all 3 trials"), "it does not rise at the end");
     assert!(word([(10, 10), (11, 9), (12, 8)]).ends_with("in all 3 trials"), "that is one level");
@@ -241,7 +241,7 @@ fn what_others_took_does_not_hide_what_sessions_waited_for() {
     assert_eq!(
         crate::limit::told(report.trials.iter()).as_deref(),
         Some(
-            "possible: the hypervisor, which gave 20% of the CPU time to other guests; log flushes, sessions waited for it 100% of their time (IO:WALSync)"
+            "possible: the hypervisor, which gave 20% of the CPU time to other guests; log flushes, for which sessions waited 100% of their time (IO:WALSync)"
         )
     );
 }
@@ -280,10 +280,15 @@ fn what_waits_for_storage_is_told_with_the_device_below_it() {
         crate::limit::told(report.trials.iter()).unwrap()
     };
     let log = on_devices("IO:WALSync");
-    assert!(log.ends_with("(IO:WALSync; the log's device vda had 1.00 in flight at 980 µs)"), "{log}");
+    assert!(
+        log.ends_with("(IO:WALSync; the log's device vda had 1.00 requests in flight, at 980 µs each)"),
+        "{log}"
+    );
     let reads = on_devices("IO:DataFileRead");
     assert!(
-        reads.ends_with("(IO:DataFileRead; the data's device vdb had 7.50 in flight at 120 µs)"),
+        reads.ends_with(
+            "(IO:DataFileRead; the data's device vdb had 7.50 requests in flight, at 120 µs each)"
+        ),
         "{reads}"
     );
 }

@@ -208,7 +208,7 @@ fn by_interval(limit: &ChangeLimit, change: &Estimate, confidence: f64, settled:
     };
     let why = match outcome {
         Outcome::Inconclusive if is_enough => format!(". The limit is inside the interval. {settled}"),
-        Outcome::Inconclusive => ", which decides nothing. Measure each side at least four times".to_owned(),
+        Outcome::Inconclusive => ", which is inconclusive. Measure each side at least four times".to_owned(),
         Outcome::Held | Outcome::Failed => String::new(),
     };
     (outcome, format!("{}{why}", with_interval(limit.unit(), change, confidence)))
@@ -230,8 +230,8 @@ fn by_value(limit: &ChangeLimit, value: f64, is_single: bool, accept_single: boo
     };
     let why = match (is_single, accept_single) {
         (true, true) => "",
-        (true, false) => ", which decides nothing. Measure several times, or accept single values",
-        (false, _) => ", which decides nothing. A value is zero, so give the limit in the unit of the metric",
+        (true, false) => ", which is inconclusive. Measure several times, or accept single values",
+        (false, _) => ", which is inconclusive. A value is zero, so give the limit in the unit of the metric",
     };
     let unit = limit.unit();
     let unit = if unit == "%" { unit.to_owned() } else { format!(" {unit}") };

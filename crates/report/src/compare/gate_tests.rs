@@ -97,7 +97,7 @@ fn what_is_measured_too_seldom_is_not_judged() {
     assert_eq!(found, Outcome::Inconclusive);
     assert!(
         why.contains("% (90% CI ")
-            && why.contains("%), which decides nothing. Measure each side at least four times"),
+            && why.contains("%), which is inconclusive. Measure each side at least four times"),
         "{why}"
     );
     let (found, why) = of(1, false);

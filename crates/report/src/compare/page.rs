@@ -217,7 +217,7 @@ impl Compare {
 /// A reason for the reliability of the changes.
 pub(super) struct Reason {
     /// In a few words, for the first screen.
-    short: String,
+    pub(super) short: String,
     /// In full.
     whole: String,
 }

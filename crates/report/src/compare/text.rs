@@ -42,6 +42,11 @@ impl Compare {
         let wrapped = |text: &str| format::wrapped(text, width.min(SENTENCE_WIDTH)).join("\n");
         let mut blocks: Vec<String> =
             self.against.iter().map(|against| self.summed_up(against, width.min(SENTENCE_WIDTH))).collect();
+        if !self.against.is_empty() {
+            let (trust, reasons) = self.trust();
+            let reason = reasons.first().map(|reason| format!(": {}", reason.short)).unwrap_or_default();
+            blocks.push(wrapped(&format!("Reliability: {}{reason}.", trust.word())));
+        }
         let unused = self.studies.iter().flat_map(not_used);
         blocks.extend(unused.map(|sentence| wrapped(&sentence)));
         for against in &self.against {

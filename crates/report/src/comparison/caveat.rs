@@ -103,7 +103,7 @@ fn noise(comparison: &StudyComparison) -> Verdict {
     };
     if let Some(pair) = noise.difference_of_itself() {
         let verdict = Verdict::new(Level::Warning, "noise_floor", apart(pair));
-        let verdict = verdict.with_limit("chance alone does so in 1 of 20 studies");
+        let verdict = verdict.with_limit("chance alone causes this in 1 of 20 studies");
         let action =
             "find what changes within a block (caches, background load, clock rates), and measure again";
         return verdict.with_effect(relevant).with_action(action);

@@ -83,14 +83,14 @@ impl Compared<'_> {
         let is_narrow = self.gain.effect.is_some_and(|effect| effect.half_width() <= smallest);
         match self.blocks_needed() {
             Some(blocks) if blocks > BLOCKS_PRACTICAL => format!(
-                "about {blocks} blocks would decide it, so longer trials or a quieter machine are better"
+                "a decision would need about {blocks} blocks, so longer trials or a quieter machine are better"
             ),
             Some(blocks) => format!("about {blocks} blocks would decide it"),
             None if is_narrow => {
-                "the effect is so close to the relevant difference that 1,000 blocks would not decide it"
+                "the effect is so close to the relevant difference that even 1,000 blocks would not decide it"
                     .to_owned()
             }
-            None => "1,000 blocks would not decide it".to_owned(),
+            None => "even 1,000 blocks would not decide it".to_owned(),
         }
     }
 }
@@ -316,10 +316,11 @@ fn listed(head: &str, group: &[Compared<'_>]) -> Option<Verdict> {
     };
     let levels: Vec<String> = group.iter().map(one).collect();
     let has = |why: NotShown| group.iter().any(|one| one.not_shown() == Some(why));
-    let corrected = has(NotShown::Corrected)
-        .then(|| "intervals without 0 are not significant after correction for all comparisons".to_owned());
-    let tested =
-        has(NotShown::Test).then(|| "intervals without 0 are not significant in the t test".to_owned());
+    let corrected = has(NotShown::Corrected).then(|| {
+        "some intervals exclude 0, but are not significant after correction for all comparisons".to_owned()
+    });
+    let tested = has(NotShown::Test)
+        .then(|| "some intervals exclude 0, but are not significant in the t test".to_owned());
     let effects: Vec<String> =
         [corrected, tested, deciding(group)].into_iter().flatten().map(|one| format::capital(&one)).collect();
     let verdict = finding(format::listed(&levels), head, group);
@@ -335,7 +336,7 @@ fn deciding(group: &[Compared<'_>]) -> Option<String> {
             format!("about {blocks} blocks would decide each with 80% power")
         }
         Some(blocks) => format!("about {blocks} blocks would decide some of them"),
-        None => "1,000 blocks would not decide them".to_owned(),
+        None => "even 1,000 blocks would not decide them".to_owned(),
     })
 }
 

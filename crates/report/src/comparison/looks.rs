@@ -72,7 +72,7 @@ impl StudyLooks {
             }
         };
         let level = if ended == Ended::NotEnded { Level::Warning } else { Level::Note };
-        let effect = "intervals and p-values hold for all looks together, so intervals are wider than in a fixed study";
+        let effect = "intervals and p-values hold for all looks together, so intervals are wider than with a fixed number of blocks";
         Verdict::new(level, "looks", fact).with_effect(effect)
     }
 }

@@ -59,7 +59,7 @@ fn not_held(report: &Report) -> Option<Verdict> {
     };
     let doubt = Doubt::plain(Level::Warning, "not_held", &report.trials, failed)
         .verdict(format::per_cent, |_| "the offered rate was not sustained".to_owned())?;
-    Some(doubt.with_effect("figures there are of the work done, not of the rate offered"))
+    Some(doubt.with_effect("the figures of these trials show the work done, not the offered rate"))
 }
 
 /// The verdicts on single configurations that a comparison replaces: its table has their figures, and a study of many

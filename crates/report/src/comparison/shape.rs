@@ -209,7 +209,8 @@ impl Curve<'_> {
             }
             // That the larger of two is better is said already.
             SweetSpot::NotReached { .. } if candidates.len() < 3 => {
-                Err("none between two levels, a third level would show whether more gains".to_owned())
+                Err("none with only two levels: a third level would show whether a higher level gains more"
+                    .to_owned())
             }
             SweetSpot::NotReached { lowest } => Ok(Found { at_most: None, lowest: present[lowest].0 }),
             SweetSpot::Unknown => {

@@ -60,13 +60,13 @@ fn shape_of(
     verdicts
 }
 
-/// `p99_ms grows like time in a queue that is full at about 102 (95% CI 98–110). At about 51, p99_ms is twice its value without load`.
+/// `p99_ms grows like the time spent in a queue that is full at about 102 (95% CI 98–110). At about 51, p99_ms is twice its value without load`.
 fn queue(metric: &ComparedMetric, words: &str, quantity: Quantity, found: &stats::Queueing) -> Verdict {
     let [capacity, low, high, doubled_at] =
         [found.capacity, found.low, found.high, found.doubled_at].map(|value| quantity.print(value));
     let name = metric.name;
     let fact = Fact::around(
-        format!("{name} grows like time in a queue that is full at about "),
+        format!("{name} grows like the time spent in a queue that is full at about "),
         capacity,
         format!(" (95% CI {low}–{high}), without a knee"),
     );
@@ -100,15 +100,15 @@ fn sweet_spot(axis: &ComparedAxis, level: &str, place: usize, lowest: Option<usi
     match lowest.filter(|lowest| *lowest != place) {
         Some(lowest) => {
             let before = format!("sweet spot between {} and ", axis.levels[lowest]);
-            (Fact::around(before, level, ""), format!("above {level}, more gains less than 5%"))
+            (Fact::around(before, level, ""), format!("levels above {level} gain less than 5%"))
         }
         None if place == 0 => (
             Fact::around("the sweet spot is at most ", level, ", the smallest level"),
-            "more gains less than 5%, and less was not measured".to_owned(),
+            "higher levels gain less than 5%, and lower levels were not measured".to_owned(),
         ),
         None => (
             Fact::around("the sweet spot is ", level, ""),
-            "every level below it loses at least 5%, and more gains less than 5%".to_owned(),
+            "every lower level loses at least 5%, and higher levels gain less than 5%".to_owned(),
         ),
     }
 }
@@ -129,14 +129,14 @@ fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::
     let course = match (below, above) {
         (None, None) => {
             format!(
-                "each doubling changes {name} by {doubling_below} below it and by {doubling_above} above it"
+                "each doubling changes {name} by {doubling_below} below the knee and by {doubling_above} above it"
             )
         }
         (Some(from), None) => format!(
             "{name} changes by {in_all_below} from {from} to the knee, and by {doubling_above} with each doubling above it"
         ),
         (None, Some(to)) => format!(
-            "{name} changes by {doubling_below} with each doubling below it, and by {in_all_above} from the knee to {to}"
+            "{name} changes by {doubling_below} with each doubling below the knee, and by {in_all_above} from the knee to {to}"
         ),
         (Some(from), Some(to)) => format!(
             "{name} changes by {in_all_below} from {from} to the knee, and by {in_all_above} from the knee to {to}"
@@ -147,7 +147,7 @@ fn bend(metric: &ComparedMetric, words: &str, quantity: Quantity, knee: &stats::
     if one == other {
         verdict
     } else {
-        verdict.with_action(format!("to narrow it, add levels {one} and {other}"))
+        verdict.with_action(format!("to narrow the interval, add levels {one} and {other}"))
     }
 }
 
@@ -162,7 +162,7 @@ fn jump(metric: &ComparedMetric, words: &str, quantity: Quantity, jump: &stats::
         format!("{below}–{above}"),
         format!(": {name} {turns} by {change}%, more than anywhere else"),
     );
-    let narrower = format!("to narrow it, add levels between, such as {one} and {other}");
+    let narrower = format!("to locate the jump more closely, add levels between, such as {one} and {other}");
     Verdict::new(Level::Finding, "axis_jump", fact).about(words).with_action(narrower)
 }
 

@@ -126,7 +126,7 @@ pub(crate) fn stars(metrics: usize, what: &str) -> Option<String> {
     (metrics > 1).then(|| {
         format!(
             "Stars are corrected for the number of levels, not for the {metrics} {what}. If nothing differs, up to {any:.0} of 100 \
-             studies have a false star here. A star is only a hint. The study's own metric has the verdicts"
+             studies have a false star here. A star is only a hint. Verdicts are given only for the study's own metric"
         )
     })
 }

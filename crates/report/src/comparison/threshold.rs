@@ -16,7 +16,7 @@ use crate::format;
 const NAMED: usize = 3;
 
 /// What is told of a figure without an interval.
-const UNDECIDED: &str = ", which decides nothing. Measure several times, or accept single values";
+const UNDECIDED: &str = ", which is inconclusive. Measure several times, or accept single values";
 
 /// What became of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -176,7 +176,7 @@ fn gain_against(threshold: &Threshold, gain: &Gain) -> (Outcome, String) {
         let needed = stats::BLOCKS_MIN;
         return (
             Outcome::Inconclusive,
-            format!("{says}, descriptive only. A gain is judged from {needed} blocks on"),
+            format!("{says}, descriptive only. A gain is judged only with {needed} or more blocks"),
         );
     }
     (outcome(threshold, value, ends), says)

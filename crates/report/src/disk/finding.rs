@@ -112,8 +112,10 @@ fn tolerance(sweep: &Sweep) -> Option<String> {
     let most_us = sweep.tolerance_us?;
     let passed = sweep.points.iter().find(|point| Some(point.outstanding) == sweep.passed_at)?;
     let within = sweep.last_within().map_or_else(
-        || "no depth was within it".to_owned(),
-        |point| format!("best within it: {} IOPS at {}", format::figure(point.per_s), point.outstanding),
+        || "no depth was within this limit".to_owned(),
+        |point| {
+            format!("best within this limit: {} IOPS at {}", format::figure(point.per_s), point.outstanding)
+        },
     );
     let skipped = match sweep.skipped.as_slice() {
         [] => String::new(),
@@ -144,7 +146,7 @@ fn steady_state(state: &SteadyState, report: &Report) -> Verdict {
         ),
         _ => {
             let rounds = format::counted(state.rounds_per_s.len(), "round", "rounds");
-            format!("no steady state within {rounds}, the rule needs five").into()
+            format!("no steady state within {rounds}: the rule needs five").into()
         }
     };
     Verdict::new(Level::Finding, "steady_state", fact)
@@ -174,9 +176,9 @@ fn expected(array: &str, figure: &ExpectedFigure) -> Verdict {
         share => format!("{} times as much", format::figure(1.0 + share)),
     };
     let doubt = match difference {
-        share if share > FAR_ABOVE_SHARE => {
-            Some("these disks cannot do that: a cache answered, or the array is another one")
-        }
+        share if share > FAR_ABOVE_SHARE => Some(
+            "these disks cannot reach this rate: a cache answered, or the array differs from its description",
+        ),
         share if share < 0.0 && figure.too_few_outstanding => {
             Some("fewer I/Os were outstanding than the array has disks, so some disks were idle")
         }

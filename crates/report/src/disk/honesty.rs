@@ -244,7 +244,7 @@ fn words(judgement: &Judgement) -> String {
             format!("Flushes: these times do not show a medium, because {stands_for}. Measure the storage below it")
         }
         Judgement::TooFast { cost, medium } => format!(
-            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}: the medium did not answer. Ask \
+            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}: something before the medium answered. Ask \
              whether the cache survives a power loss, or test it: prony verify with a journal shows what a power loss destroys",
             cost.name,
             format::latency(cost.mean_us),
@@ -256,12 +256,10 @@ fn words(judgement: &Judgement) -> String {
             cost.name,
         ),
         Judgement::NothingToFlush { times } => format!(
-            "Flushes: the kernel sends none, because the device reports no volatile cache (write through). A durable write takes \
-            {times:.2} times as long as another. This report is not a proof: test it by prony verify with a journal"
+            "Flushes: the kernel sends none, because the device reports no volatile cache (write through). A durable write takes {times:.2} times as long as other writes. This report is not a proof: test it with prony verify and a journal"
         ),
         Judgement::UnknownMedium { times } => format!(
-            "Flushes: no sign of a write cache that answers instead of the medium: a durable write takes at least {times:.1} times as \
-             long as another. The medium is unknown, so prony cannot check if this is long enough"
+            "Flushes: no sign of a write cache that answers instead of the medium: durable writes take at least {times:.1} times as long as others. The medium is unknown, so prony cannot check whether this is long enough"
         ),
         Judgement::AsItMust => "Flushes: no sign of a write cache that answers before the medium. Durable writes take at least the \
         time of the medium, and longer than other writes"
@@ -322,7 +320,9 @@ mod tests {
         let lying = told(&disk, [120.0, 130.0, 90.0, 80.0], "write back");
         assert!(lying.starts_with("Flushes: evidence of a write cache. “Dsync” takes 120 µs"), "{lying}");
         assert!(
-            lying.contains("a disk of 15,000 rpm takes 2 ms for half a turn: the medium did not answer"),
+            lying.contains(
+                "a disk of 15,000 rpm takes 2 ms for half a turn: something before the medium answered"
+            ),
             "{lying}"
         );
         // Half a turn is enough for a block anywhere, and not for the same one again.

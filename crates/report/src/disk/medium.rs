@@ -73,7 +73,7 @@ fn never_written(trials: &[Trial]) -> Option<Verdict> {
 fn written_by_others(trials: &[Trial]) -> Option<Verdict> {
     let others = |trial: &Trial| io(trial).is_some_and(|disk| disk.written == Written::AllocatedByOthers);
     Doubt::plain(Level::Note, "written_by_others", trials, others).verdict(count, |_| {
-        "another program wrote the data, and a device may answer zeros or repeated data faster than real data"
+        "another program wrote the data, and a device may return zeros or repeated data faster than real data"
             .to_owned()
     })
 }
@@ -170,10 +170,10 @@ fn compressible(trials: &[Trial]) -> Option<Verdict> {
     Doubt::with_figure(Level::Warning, "compressible", trials, share)
         .verdict(format::per_cent, |share| {
             format!(
-                "{share} of each block compresses; storage that compresses answers such data at a false speed"
+                "{share} of each block is compressible; storage that compresses data looks too fast with such blocks"
             )
         })
-        .map(|verdict| verdict.with_action("leave the fill incompressible unless your data is like this"))
+        .map(|verdict| verdict.with_action("keep the fill incompressible unless your own data compresses this well"))
 }
 
 fn duplicate(trials: &[Trial]) -> Option<Verdict> {
@@ -181,9 +181,9 @@ fn duplicate(trials: &[Trial]) -> Option<Verdict> {
         |trial: &Trial| io(trial).map(|disk| disk.duplicate_per_cent / 100.0).filter(|&share| share > 0.0);
     Doubt::with_figure(Level::Warning, "duplicate", trials, share).verdict(format::per_cent, |share| {
         format!(
-            "{share} of the blocks are duplicates; storage that deduplicates answers such data at a false speed"
+            "{share} of the blocks are duplicates; storage that deduplicates data looks too fast with such blocks"
         )
-    }).map(|verdict| verdict.with_action("leave all blocks unique unless your data is like this"))
+    }).map(|verdict| verdict.with_action("keep all blocks unique unless your own data repeats this often"))
 }
 
 /// A database waits until a commit is stable; writes that did not wait say nothing of that.

@@ -47,8 +47,9 @@ fn elsewhere(report: &Report) -> Option<Answer> {
         Placed::Database { log, version, .. } => {
             let log = log.known()?.device.known().filter(|log| *log != measured)?;
             let database = version.split(' ').next()?;
-            let text =
-                format!("the log of {database} is on {log}, the commits above are those of {measured}");
+            let text = format!(
+                "the log of {database} is on {log}, but the commits above were measured on {measured}"
+            );
             Some(Answer::labelled("Note", text))
         }
         Placed::Path { .. } => None,

@@ -255,7 +255,7 @@ fn closest_load(library: &Library, disk: &DiskSetup) -> Option<Found> {
     let mut found = Found {
         rows: Vec::new(),
         differences: vec![
-            "No published run has this load. The rows show how block, depth, threads, file and length differ."
+            "No published run has this load. The rows show the differences in block size, queue depth, threads, file size and run length."
                 .to_owned(),
         ],
         sources: Vec::new(),

@@ -199,8 +199,9 @@ fn below(storage: &record::Storage) -> Below {
         turns: device.is_some_and(|device| {
             device.rotational.known() == Some(&true) && device.interface.known().is_some_and(tells_itself)
         }),
-        stands_for: in_memory.map(|mount| format!("{} is in memory", mount.path)).or(is_loop
-            .map(|device| format!("{} is a loop device: the storage of its file answers", device.name))),
+        stands_for: in_memory.map(|mount| format!("{} is in memory", mount.path)).or(is_loop.map(|device| {
+            format!("{} is a loop device: the storage that holds its file answers", device.name)
+        })),
     }
 }
 
@@ -256,7 +257,10 @@ mod tests {
         assert!(!of("virtio", true, "vda", "ext4").turns && !of("sata", false, "sda", "ext4").turns);
         assert_eq!(of("virtio", true, "vda", "ext4"), Below::default());
         let stands_for = |name, file_system| of("nvme", false, name, file_system).stands_for.unwrap();
-        assert_eq!(stands_for("loop0", "ext4"), "loop0 is a loop device: the storage of its file answers");
+        assert_eq!(
+            stands_for("loop0", "ext4"),
+            "loop0 is a loop device: the storage that holds its file answers"
+        );
         assert_eq!(stands_for("none", "tmpfs"), "/data is in memory");
     }
 }

@@ -50,8 +50,8 @@ fn rate(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
         }
     });
     let caption = match (group.iter().any(|sweep| sweep.knee.is_some()), group.len() <= MARKED) {
-        (true, true) => "Ring: the knee. Shaded: its 95% interval. Above the knee, more depth gains less.",
-        (true, false) => "Ring: the knee. Above it, more depth gains less. The verdicts give its interval.",
+        (true, true) => "Ring: the knee. Shaded: its 95% interval. Above the knee, extra depth gains less.",
+        (true, false) => "Ring: the knee. Above it, extra depth gains less. The verdicts give its interval.",
         (false, _) => "These series have no clear knee. The verdicts give the reason.",
     };
     Some(Chart {

@@ -43,7 +43,7 @@ fn of(trial: &Trial, verified: &Verified) -> Vec<Verdict> {
         let verdict =
             about(Level::Note, "audits", format!("audits took {audited} of the {measured} measured"));
         verdicts.push(
-            verdict.with_effect("throughput includes the audits, the check of steadiness excludes them"),
+            verdict.with_effect("throughput includes the audits, but the steadiness check excludes them"),
         );
     }
     if trial.disk().is_some_and(|disk| disk.cache.uses_file_cache()) {

@@ -44,13 +44,12 @@ pub(super) fn longest(trial: &Trial, verified: &Verified) -> Option<Chart> {
     };
     let course = Course { lines, band: None, spans: spans(trial, verified) };
     let which = if verified.slow.max(verified.stalls) > verified.late.len() as u64 {
-        format!("of the first {} each is", format::grouped(LATE_MAX as u64))
+        format!("Each of the first {} is", format::grouped(LATE_MAX as u64))
     } else {
-        "each is".to_owned()
+        "Each is".to_owned()
     };
     let remark = format!(
-        "The slowest I/O answered in each second. {} took longer than 1 s, {} longer than {} s. {which} shaded from sending to \
-        answer, except in the last audit.",
+        "The slowest I/O answered in each second. {} took longer than 1 s, {} longer than {} s. {which} shaded from the time it was sent to the time it was answered, except during the last audit.",
         format::counted(verified.slow as usize, "I/O", "I/Os"),
         format::grouped(verified.stalls),
         verified.stall_s,

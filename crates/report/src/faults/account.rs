@@ -30,7 +30,7 @@ pub(crate) struct Account {
 pub(super) fn table(report: &Report, workload: Workload) -> Option<Table> {
     let columns = vec![
         words("trial", "number", 0),
-        column("acknowledged", "over the whole load, with its warm-up", 0),
+        column("acknowledged", "over the whole load, including its warm-up", 0),
         column("there", "acknowledged operations found at the end", 1),
         column("lost", "acknowledged operations not found", 0),
         column("ambiguous", "without an answer: they may or may not have been done", 0),

@@ -14,7 +14,7 @@ pub(super) fn table(report: &Report, workload: Workload) -> Option<Table> {
         column("clients", "of the trial", 1),
         column(
             "were away",
-            "clients that waited at least half a second for an answer; with registers, as long as `outage`",
+            "clients that waited at least half a second for an answer; with registers, at least the time in `outage`",
             0,
         ),
         column("shortest", "shortest of these clients' longest waits", 1),

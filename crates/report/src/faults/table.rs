@@ -13,29 +13,36 @@ use crate::trial::Trial;
 pub(super) const SHOWN_MAX: usize = 100;
 
 /// What stands under the table.
-const MEANING: &str = "Times are seconds since the load began. No answer: from the last answer before the fault to the first one \
-after it, if at least half a second. Faults that begin during such a time share it";
+const MEANING: &str = "Times are seconds since the load began. No answer: the time from the last answer before the fault to the first one after it, if at least 0.5 s. Faults that start within the same gap share this figure";
 
 /// The faults of a workload's trials.
 pub(crate) fn blocks(report: &Report, workload: Workload) -> Vec<Block> {
     let columns = vec![
         words("trial", "number", 0),
-        words("fault", "the study's words for it", 0),
+        words("fault", "the fault as the study describes it", 0),
         words("of", "server or node", 1),
-        column("at", "begin of the fault", 0),
-        column("done after", "time from its begin until it was done", 4),
+        column("at", "start of the fault", 0),
+        column("done after", "time from the start of the fault until it was complete", 4),
         column("repaired at", "time of its repair", 2),
         column("no answer", "longest time without an answer", 0),
         column("started within", "time that a single server took to start and recover", 0),
-        column("noticed", "time from its begin until the failover software declared the node dead", 2),
-        column("another node", "time from its begin until another node accepted writes", 0),
-        column("redundant", "time from its begin until a standby was ready again", 1),
+        column(
+            "noticed",
+            "time from the start of the fault until the failover software declared the node dead",
+            2,
+        ),
+        column("another node", "time from the start of the fault until another node accepted writes", 0),
+        column("redundant", "time from the start of the fault until a standby was ready again", 1),
         column("before", "per second, before the first fault", 2),
-        column("meanwhile", "per second, from the second of its begin to the second of its end", 2),
-        column("after", "per second, after its end", 2),
+        column(
+            "meanwhile",
+            "per second, from the second in which the fault started to the second in which it ended",
+            2,
+        ),
+        column("after", "per second, after the end of the fault", 2),
         column("mean before", "mean latency before the first fault", 3),
         column("mean meanwhile", "mean latency of operations answered during the fault", 4),
-        column("mean after", "mean latency after its end", 3),
+        column("mean after", "mean latency after the end of the fault", 3),
         column("longest", "longest latency during the fault", 3),
         words("failed", "reason for a difference from the study", 0),
     ];

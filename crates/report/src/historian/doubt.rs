@@ -50,7 +50,7 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
 fn seconds_resemble(search: &Search) -> Option<Verdict> {
     let (found, _) = (search.resemblance?, search.held_at()?);
     let sentence = format!(
-        "seconds are correlated ({:.1}, scatter {}), and the steps of a quick run are short, so the rate may be up to 7% too high",
+        "rates of neighboring seconds are correlated ({:.1}, scatter {}). A quick run has short steps, so the rate may be up to 7% too high",
         found.correlation,
         format::per_cent(found.deviation_share)
     );
@@ -188,7 +188,9 @@ fn abandoned(trials: &[Trial]) -> Option<Verdict> {
         (historian.abandoned > 0).then_some(historian.abandoned as f64)
     };
     Doubt::with_figure(Level::Warning, "abandoned", trials, abandoned).verdict(whole, |events| {
-        format!("{events} accepted records were not written at the end of the trial, and never acknowledged")
+        format!(
+            "{events} accepted records were still unwritten when the trial ended, and were never acknowledged"
+        )
     })
 }
 

@@ -227,7 +227,9 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
     let best = series.best()?;
     let figure = format!("{} rows", plain(f64::from(best.flush_rows)));
     let gain = match best.gain_share {
-        Some(share) if share >= 1.0 => format!(", {} times the throughput of 40", self::figure(1.0 + share)),
+        Some(share) if share >= 1.0 => {
+            format!(", {} times the throughput with 40", self::figure(1.0 + share))
+        }
         Some(share) if share > 0.0005 => format!(", {} more than with 40", format::per_cent(share)),
         _ => String::new(),
     };
@@ -235,9 +237,9 @@ fn flush_rows(series: &FlushSeries) -> Option<Verdict> {
         let rows = plain(f64::from(next.flush_rows));
         match best.records_per_s / next.records_per_s - 1.0 {
             ahead if ahead > 0.0005 => {
-                format!(", {} more than {rows} rows", format::per_cent(ahead))
+                format!(", {} more than with {rows} rows", format::per_cent(ahead))
             }
-            _ => format!(", the same as {rows} rows"),
+            _ => format!(", the same as with {rows} rows"),
         }
     });
     let after = format!(", {} records/s{gain}{}", self::figure(best.records_per_s), next.unwrap_or_default());
@@ -350,7 +352,7 @@ fn growth(report: &Report) -> Option<Verdict> {
         format!(". A disk of {} is full in {}", format::plain_bytes(disk as f64), format::time_until(years))
     });
     let more = match storage.bytes_per_record_range {
-        Some(_) => ". A longer trial gives one figure",
+        Some(_) => ". A longer trial gives a single figure",
         None => "",
     };
     let before = format!("at {} records/s the database grows by ", self::figure(historian.records_per_s?));

@@ -3,11 +3,10 @@
 use crate::report::Report;
 use crate::trial::Trial;
 
-const BUFFERED: &str = "A historian puts events into a buffer and writes them in transactions of a set number of rows. The backlog is the number of records accepted but not yet committed. A record counts when its commit is answered. Events that arrive while the buffer is full are refused and counted. Response time is from the planned time of the event to the answer of its commit.";
+const BUFFERED: &str = "A historian puts events into a buffer and writes them in transactions of a set number of rows. The backlog is the number of records accepted but not yet committed. A record counts once its commit is acknowledged. Events that arrive while the buffer is full are refused and counted. Response time is from the planned time of the event to the answer of its commit.";
 
 const HELD: &str = "A rate is sustained if all of these hold in the measured window. The backlog does not grow: its Theil–Sen slope \
-is at most 0.5% of the offered rate. If batches are so large that they hide this growth, only the rest after each batch counts; \
-fewer than two batches are not judged. In 80% of the cycles the backlog falls to the records offered in 0.1 s. A cycle lasts from \
+is at most 0.5% of the offered rate. If batches are so large that they hide this growth, only the records left after each batch count; fewer than two batches are not judged. In 80% of the cycles, the backlog falls to at most the number of records offered in 0.1 s. A cycle lasts from \
 purge to purge, otherwise 10 s; in a short step it is a fifth of the step. At least 99.5% of the offered records are committed. The \
 backlog drains in time when the load ends. The database contains exactly the acknowledged records. The p99 stays within its limit, \
 if there is one.";
@@ -16,15 +15,12 @@ const COUNTED: &str = "After every trial prony counts the acknowledged records i
 deleted. If an outage loses the answer to a batch, prony looks its records up before it writes them again.";
 
 const SEARCHED: &str = "A search doubles the rate until it rejects one. Then it halves the distance until the two rates are close, \
-and confirms the highest sustained rate with longer steps. If too many of these fail, it continues 3% lower. It continues at 98.5% \
-of the rate written in the second half of the failed steps if that is less. After six rates it continues 10% lower, up to twelve \
-rates. With a long step in the plan, a confirmed rate must be sustained there too. A search rejects a rate after two failures, or \
-two of four confirming steps: one failure can be a stall. The settings of a search can change these numbers. If the server's cycle \
-is known, from checkpoint to checkpoint or from purge to purge, each step covers one. A step that could not be judged does not \
+and confirms the highest sustained rate with longer steps. If too many of these steps fail, the search continues 3% lower. If 98.5% of the rate written in the second half of the failed steps is less, it continues there. After six rates it continues 10% lower, up to twelve rates. If the plan has a long step, a confirmed rate must be sustained in that step too. A search rejects a rate after two failures, or \
+two of four confirming steps: one failure can be a stall. The settings of a search can change these numbers. If the server's cycle is known, from checkpoint to checkpoint or from purge to purge, each step covers one cycle. A step that could not be judged does not \
 count. The sustainable rate is between the highest confirmed rate and the lowest rejected one.";
 
 const PURGED: &str = "A purge deletes records older than the retention: a block of rows per statement, or a whole partition. A \
-shrink then frees the space. They keep up if both together take less than the time between purges.";
+shrink then frees the space. Purges keep up if purge and shrink together take less than the time between purges.";
 
 const GROWN: &str = "Growth is the size of the used pages of tables and indexes, divided by their rows, times the achieved rate. \
 Space that the server allocated in advance does not count. With purges, prony measures growth before the first one.";

@@ -349,7 +349,7 @@ fn differences(published: &Published, trials: &[Trial], best_per_s: f64) -> Vec<
             engines.join(", ")
         ),
         format!(
-            "The records per batch were varied at {} records/s. The author judged them by the backlog.",
+            "The author varied the records per batch at {} records/s, and judged each value by the backlog.",
             format::plain(best_per_s)
         ),
     ];

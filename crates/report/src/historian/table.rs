@@ -30,8 +30,8 @@ pub(crate) fn historians(report: &Report) -> Option<Table> {
         column("flush p99", "99th percentile of the transactions", 3),
         column("record p99", "99th percentile from event to commit", 1),
         column("pending max", "maximum backlog: records accepted but not yet committed", 2),
-        column("refused", "events refused because the buffer was full, over the whole trial. They decide if a rate is sustained", 2),
-        column("held", "if the offered rate was sustained", 0),
+        column("refused", "events refused because the buffer was full, over the whole trial. They decide whether a rate is sustained", 2),
+        column("held", "whether the offered rate was sustained", 0),
         words("state", "end of the trial, if not complete", 0),
     ]);
     let table = Table::of("Historian", columns, trials.iter().map(|trial| row(trial, &keys)));
@@ -212,7 +212,7 @@ pub(crate) fn storage(report: &Report) -> Option<Table> {
     columns.extend([
         column("acknowledged", "records with an answered commit", 1),
         column("expected", "acknowledged rows that no purge may have deleted", 0),
-        column("found", "found rows among them", 0),
+        column("found", "acknowledged rows that were found", 0),
         column("size after", "of the database", 3),
         column("log written", "bytes that the server wrote to its log", 4),
         column("bytes/record", "used pages per record, with indexes", 0),
@@ -303,7 +303,7 @@ pub(crate) fn flush_rows(series: &FlushSeries) -> Table {
         column("commits/s", "transactions per second", 1),
         column("flush p99", "99th percentile of the transactions", 2),
         column("pending max", "maximum backlog: records accepted but not yet committed", 1),
-        column("held", "if the offered rate was sustained", 0),
+        column("held", "whether the offered rate was sustained", 0),
     ];
     let rows = series.points.iter().map(|point| {
         Row::of(vec![
@@ -371,7 +371,7 @@ fn placements(comparison: &HistorianComparison) -> (Table, usize) {
         )
     });
     let rows: Vec<Row> = ours.chain(published).collect();
-    let title = "Records/s that a 2013 server held, and ours".to_owned();
+    let title = "Records/s sustained by a 2013 server, and measured here".to_owned();
     (Table { title, columns, rows }, comparison.ours.len())
 }
 
@@ -421,7 +421,7 @@ fn real_project(comparison: &HistorianComparison) -> Option<Table> {
         column("pending max", "most pending records", 0),
         column("pending mean", "mean backlog", 1),
         column("database max", "maximum size of the database", 0),
-        column("held", "if the rate was sustained", 0),
+        column("held", "whether the rate was sustained", 0),
     ];
     let row = |run: &RealProject| {
         Row::of(vec![

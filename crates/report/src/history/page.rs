@@ -10,13 +10,10 @@ use crate::page::{document, parts, verdicts};
 use crate::table::{Column, Row, Table};
 
 /// How the figures came to be.
-const METHOD: &str = "Each run counts by the mean of its complete trials. Change points follow E-divisive (Matteson and James, JASA 109, 2014). A \
-    change point is the place where the runs before and after have the largest energy distance. At most 1% of 999 permutations of the runs \
-    may have one as large. Two change points are at least three runs apart, and the first needs ten runs. Each figure is judged by itself. \
-    \"Worse than the baseline\" needs three things. A change point lies between the two. The geometric mean of the runs since the last change \
-    point is worse than that of the runs around the baseline by a relevant difference. Chance makes as large a change in at most 0.2% of looks, \
-    because a history is looked at after each run. The interval allows for correlated runs: they count as fewer independent runs, by the \
-    correlation of neighbors within the pieces and its standard error. Single spikes are skipped and reported. A change of the machine in the \
+const METHOD: &str = "Each run is represented by the mean of its complete trials. Change points follow E-divisive (Matteson and James, JASA 109, 2014). A \
+    change point is the place where the runs before and after have the largest energy distance. At most 1% of 999 permutations of the runs may have a distance as large. Two change points are at least three runs apart, and the first needs ten runs. Each figure is judged by itself. \
+    \"Worse than the baseline\" has three conditions. A change point lies between the baseline and the last run. The geometric mean of the runs since the last change \
+    point is worse than that of the runs around the baseline by a relevant difference. Chance makes as large a change in at most 0.2% of looks. This limit is strict because a history is looked at after each run. The interval allows for correlated runs: they count as fewer independent runs. Their number follows from the correlation of neighboring runs between change points, and its standard error. Single spikes are skipped and reported. A change of the machine in the \
     same run is not necessarily the cause.";
 
 impl History {

@@ -11,11 +11,10 @@ use crate::verdict::{Level, Verdict};
 const NAMED_MOST: usize = 4;
 
 /// How often chance makes a change point where runs resemble each other; simulated in docs/statistics.md.
-const RESEMBLING: &str =
-    "at a correlation of 0.5, checks after each of 60 runs find one in about 78 of 100 unchanged figures";
+const RESEMBLING: &str = "at a correlation of 0.5, checks after each of 60 runs find a false change point in about 78 of 100 unchanged figures";
 
 /// What looking after each run comes to; simulated in docs/statistics.md.
-const EACH_LOOK: &str = "checks after each of 60 runs find a step in about 15 of 100 unchanged histories. \"Worse than the baseline\" allows for that";
+const EACH_LOOK: &str = "checks after each of 60 runs find a false step in about 15 of 100 unchanged histories. \"Worse than the baseline\" allows for that";
 
 /// All sentences of a history.
 pub(super) fn all(history: &History) -> Vec<Verdict> {
@@ -54,11 +53,11 @@ fn by_chance(history: &History) -> Option<Verdict> {
     let figures = history.series.iter().filter(followed).count();
     let expected = figures as f64 * stats::CHANGE_CHANCE_MAX;
     let fact = format!(
-        "chance gives each of {figures} figures a step in about {} of histories of independent runs",
+        "by chance alone, each of {figures} figures shows a step in about {} of histories of independent runs",
         format::per_cent(stats::CHANGE_CHANCE_MAX)
     );
     let effect = format!(
-        "drifts, two states and spikes are as likely. Expect {} false steps. {}",
+        "false drifts, alternations and spikes are as likely. Expect {} false steps. {}",
         figure(expected),
         format::capital(EACH_LOOK)
     );
@@ -91,7 +90,7 @@ fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict
         SinceVerdict::Changed => {
             (Level::Finding, format!("changed since {baseline}, not for the worse: {change}"))
         }
-        SinceVerdict::Unknown => (Level::Warning, format!("unknown if worse than {baseline}")),
+        SinceVerdict::Unknown => (Level::Warning, format!("unknown whether worse than {baseline}")),
         SinceVerdict::Unchanged => return None,
     };
     let effect = worth(series).filter(|_| since.verdict == SinceVerdict::NotShown);
@@ -170,7 +169,7 @@ fn lone(history: &History, series: &HistorySeries, spike: &Spike) -> Verdict {
     );
     let verdict = Verdict::new(Level::Finding, "spike", fact).about(name(series));
     if last == Some(spike.run) {
-        let verdict = verdict.with_effect("as the last run, it may start a change");
+        let verdict = verdict.with_effect("this is the last run, so it may be the start of a change");
         verdict.with_action("measure two more runs")
     } else {
         verdict.with_effect("a single run does not make a change")

@@ -101,7 +101,11 @@ fn each_shape_of_a_history_has_its_own_verdict() {
     let last = followed(|day| if day == 20 { 9_000.0 } else { 20_000.0 }, None);
     says(
         &last,
-        &["spike RND4K", "nightly/20", "As the last run, it may start a change. Measure two more runs"],
+        &[
+            "spike RND4K",
+            "nightly/20",
+            "This is the last run, so it may be the start of a change. Measure two more runs",
+        ],
     );
     let states = followed(|day| if day % 3 == 0 { 14_000.0 } else { 20_000.0 }, None);
     says(

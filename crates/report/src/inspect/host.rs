@@ -66,7 +66,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "clock-source",
         severity: Costs,
-        why: "Servers read the clock for each statement and each wait. This clock takes many times as long to read as that of the CPU",
+        why: "Servers read the clock for each statement and each wait. Reading this clock takes many times as long as reading that of the CPU",
         source: "PostgreSQL documentation, pg_test_timing: Changing Time Sources",
         find: |subject| {
             let tuning = subject.tuning()?;

@@ -51,7 +51,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "flush-at-commit",
         severity: Danger,
-        why: "A power loss loses transactions of the last second that clients saw as committed. With 0, a server crash loses them too",
+        why: "A power loss can lose the last second of transactions, although clients saw them as committed. With 0, a server crash can lose them too",
         source: "MySQL Reference Manual, InnoDB Startup Options and System Variables: innodb_flush_log_at_trx_commit",
         find: |subject| {
             let name = "innodb_flush_log_at_trx_commit";
@@ -105,7 +105,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "page-checksums",
         severity: Danger,
-        why: "The server returns a page that the storage changed as valid data. Damage is found when all backups have it",
+        why: "If the storage changes a page, the server returns the page as valid data. The damage is found only when all backups contain it",
         source: "MariaDB documentation, InnoDB System Variables: innodb_checksum_algorithm",
         find: |subject| {
             let algorithm = subject.setting("innodb_checksum_algorithm")?;
@@ -173,7 +173,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "no-binary-log",
         severity: Note,
-        why: "Without it you cannot recover to a time after the last backup, and have no replica",
+        why: "Without the binary log, you cannot recover to a time after the last backup, and cannot have a replica",
         source: "MySQL Reference Manual, Backup and Recovery: Point-in-Time (Incremental) Recovery",
         find: |subject| {
             let remedy = format!(
@@ -186,7 +186,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "binlog-format",
         severity: Note,
-        why: "A nondeterministic statement changes other rows on a replica",
+        why: "A nondeterministic statement may change different rows on a replica",
         source: "MySQL Reference Manual, Replication Formats: Advantages and Disadvantages of Statement-Based and Row-Based Replication",
         find: |subject| {
             let is_wrong = subject.is_on("log_bin") && subject.is("binlog_format", "STATEMENT");
@@ -281,7 +281,7 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "large-pages",
         severity: Note,
-        why: "A pool of this size needs page tables of many small pages, too many for the CPU's cache of them",
+        why: "Without huge pages, a pool of this size needs more page table entries than the CPU can cache",
         source: "MySQL Reference Manual, Optimizing Memory Use: Enabling Large Page Support",
         find: |subject| {
             let pool = subject.bytes("innodb_buffer_pool_size")?;
@@ -296,7 +296,7 @@ pub(super) static MEMORY: &[Rule] = &[
     Rule {
         name: "numa-interleave",
         severity: Costs,
-        why: "The pool fills the memory of one node, and the kernel frees memory there although other nodes have some",
+        why: "The pool fills the memory of one NUMA node, and the kernel reclaims memory there although other nodes have free memory",
         source: "MySQL Reference Manual, InnoDB Startup Options and System Variables: innodb_numa_interleave",
         find: |subject| {
             let nodes = *subject.tuning()?.numa_nodes.known()?;
@@ -412,7 +412,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "io-capacity",
         severity: Costs,
-        why: "The server writes pages in the background at the speed of a spinning disk, until sessions must write pages themselves",
+        why: "In the background, the server writes pages only as fast as a spinning disk could. In the end, sessions must write pages themselves",
         source: "MySQL Reference Manual, Configuring InnoDB I/O Capacity",
         find: |subject| {
             let capacity = subject.number("innodb_io_capacity")?;
@@ -470,7 +470,7 @@ pub(super) static IO: &[Rule] = &[
     Rule {
         name: "stats-on-metadata",
         severity: Costs,
-        why: "Listing tables makes the server compute the statistics of all of them again",
+        why: "Listing tables makes the server recompute the statistics of all tables",
         source: "MySQL Reference Manual, Configuring Optimizer Statistics for InnoDB: innodb_stats_on_metadata",
         find: |subject| {
             let is_on = subject.is_on("innodb_stats_on_metadata");
@@ -487,7 +487,11 @@ pub(super) static IO: &[Rule] = &[
                 "{}. Accounts then use addresses instead of names",
                 set_and_restart("skip_name_resolve", "ON")
             );
-            found_if(subject.is_off("skip_name_resolve"), "the server looks up the names of clients", remedy)
+            found_if(
+                subject.is_off("skip_name_resolve"),
+                "the server looks up the host names of clients",
+                remedy,
+            )
         },
     },
 ];

@@ -77,7 +77,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "synchronous-commit",
         severity: Danger,
-        why: "A crash loses transactions of the last moments that clients saw as committed",
+        why: "A crash can lose the most recent transactions, although clients saw them as committed",
         source: "PostgreSQL documentation, Asynchronous Commit",
         // That of a role or a database has a rule of its own.
         find: |subject| {
@@ -87,7 +87,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "synchronous-commit-of-role",
         severity: Danger,
-        why: "A crash loses transactions of the last moments that these sessions saw as committed",
+        why: "A crash can lose the most recent transactions of these sessions, although clients saw them as committed",
         source: "PostgreSQL documentation, Asynchronous Commit; ALTER ROLE: SET configuration_parameter",
         find: |subject| {
             let is_off = |row: &&FactRow| ["off", "0", "no", "false"].contains(&text(row, "value"));
@@ -104,7 +104,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "unlogged-tables",
         severity: Danger,
-        why: "They have no log. A crash empties them, and a standby does not have their rows",
+        why: "Unlogged tables are not in the log. A crash empties them, and a standby does not have their rows",
         source: "PostgreSQL documentation, CREATE TABLE: UNLOGGED",
         find: |subject| {
             let names: Vec<String> =
@@ -202,7 +202,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "checksums",
         severity: Note,
-        why: "The server returns a page that the storage changed as valid data. Damage is found when all backups have it",
+        why: "If the storage changes a page, the server returns the page as valid data. The damage is found only when all backups contain it",
         source: "PostgreSQL documentation, Reliability and the Write-Ahead Log: Data Checksums",
         find: |subject| {
             let remedy = "stop the server, run pg_checksums -e -D DIRECTORY, and start it again. This reads and writes every page once";
@@ -449,7 +449,7 @@ pub(super) static WORK: &[Rule] = &[
     Rule {
         name: "planner-methods",
         severity: Costs,
-        why: "A method that was disabled for one plan is disabled for all statements",
+        why: "A plan method that was disabled to fix one plan is disabled for all statements",
         source: "PostgreSQL documentation, Query Planning: Planner Method Configuration",
         find: |subject| {
             let off = wrong(&PLANNER, |name| subject.is_off(name));

@@ -112,7 +112,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "page-verify",
         severity: Danger,
-        why: "The server returns a page that the storage changed as valid data. Damage is found when all backups have it",
+        why: "If the storage changes a page, the server returns the page as valid data. The damage is found only when all backups contain it",
         source: "SQL Server documentation, Set the PAGE_VERIFY Database Option to CHECKSUM",
         find: |subject| {
             let names = databases(subject, |row| !["CHECKSUM", ""].contains(&text(row, "page_verify")));
@@ -123,7 +123,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "suspect-pages",
         severity: Danger,
-        why: "The storage returned other pages than the server wrote",
+        why: "The storage returned pages that differ from those that the server wrote",
         source: "SQL Server documentation, Manage the suspect_pages table (SQL Server)",
         find: |subject| {
             let pages = figure(subject.row("suspect")?, "pages")?;
@@ -138,7 +138,7 @@ pub(super) static SAFETY: &[Rule] = &[
     Rule {
         name: "delayed-durability",
         severity: Danger,
-        why: "A crash loses transactions of the last moments that clients saw as committed",
+        why: "A crash can lose the most recent transactions, although clients saw them as committed",
         source: "SQL Server documentation, Control transaction durability",
         find: |subject| {
             let names = databases(subject, |row| text(row, "durability") == "FORCED");
@@ -166,7 +166,7 @@ pub(super) static SAFETY: &[Rule] = &[
             };
             let beside = subject.rows("backups").iter().filter(is_beside);
             let names = once(beside.map(|row| text(row, "database").to_owned()).collect());
-            let what = format!("backups are on the volume of the data: {}", format::listed(&names));
+            let what = format!("backups are on the same volume as the data: {}", format::listed(&names));
             found_if(!names.is_empty(), what, "write backups to another machine, or at least to other disks")
         },
     },
@@ -256,7 +256,7 @@ pub(super) static RESOURCES: &[Rule] = &[
     Rule {
         name: "auto-close",
         severity: Costs,
-        why: "The end of the last session closes the database and drops its cache. The next session waits until it is open again",
+        why: "When the last session ends, the database closes and drops its cache. The next session waits until the database is open again",
         source: "SQL Server documentation, Set the AUTO_CLOSE Database Option to OFF",
         find: |subject| {
             let names = databases(subject, |row| text(row, "auto_close") == "1");
@@ -334,7 +334,7 @@ pub(super) static FILES: &[Rule] = &[
     Rule {
         name: "tempdb-files",
         severity: Costs,
-        why: "Sessions that create temporary tables at once wait for the same allocation pages. Each file has its own",
+        why: "Sessions that create temporary tables at the same time wait for the same allocation pages. Each data file has its own allocation pages",
         source: "SQL Server documentation, tempdb database: Optimize tempdb performance",
         find: |subject| {
             let processors = figure(subject.row("machine")?, "schedulers")?;
@@ -353,7 +353,7 @@ pub(super) static FILES: &[Rule] = &[
                 _ => found_if(
                     sizes.len() > 1,
                     "the data files of tempdb differ in size",
-                    "ALTER DATABASE tempdb MODIFY FILE (NAME = …, SIZE = …) until all sizes are equal: the server uses the largest most",
+                    "ALTER DATABASE tempdb MODIFY FILE (NAME = …, SIZE = …) until all sizes are equal: the server uses the largest file most",
                 ),
             }
         },

@@ -146,7 +146,7 @@ pub(super) static FILE_SYSTEM: &[Rule] = &[
     Rule {
         name: "overlay",
         severity: Costs,
-        why: "The first write to a file of the image copies the whole file, and the container takes all of it along when it is deleted",
+        why: "The first write to a file of the image copies the whole file. Deleting the container deletes all data in this layer",
         source: "Docker documentation, OverlayFS storage driver: OverlayFS and Docker Performance",
         find: |subject| {
             let is_overlay = subject.is_file_system(&["overlay", "aufs"]);
@@ -188,7 +188,7 @@ pub(super) static DEVICE: &[Rule] = &[
     Rule {
         name: "degraded",
         severity: Danger,
-        why: "The next failing disk may take all data with it. Until then, reads of missing blocks cost reads of the other disks",
+        why: "The next failing disk may take all data with it. Until then, each read of a missing block needs reads of the other disks",
         source: "Linux kernel documentation, RAID arrays: md/degraded",
         find: |subject| {
             let missing = subject.layout()?.raid_degraded?;
@@ -288,7 +288,7 @@ pub(super) static DEVICE: &[Rule] = &[
     Rule {
         name: "volatile-cache",
         severity: Note,
-        why: "Data in this cache survives a power loss only after a flush, and only if the device executes flushes. Each commit waits for one",
+        why: "Data in this cache survives a power loss only after a flush, and only if the device executes flushes. Each commit waits for a flush",
         source: "PostgreSQL documentation, Reliability and the Write-Ahead Log: Reliability",
         find: |subject| {
             let device = subject.device()?;

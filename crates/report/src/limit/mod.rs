@@ -213,7 +213,7 @@ fn of_processors(
 
 /// A cause that sessions speak for, in words.
 fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Option<Limit> {
-    let waited = [", sessions waited for it ", " of their time"];
+    let waited = [", for which sessions waited ", " of their time"];
     let took = [", which took ", " of session time"];
     let processors = started::processors_share(trial).filter(|&used| used >= BUSY_SHARE);
     let (who, share, says) = match cause {
@@ -230,7 +230,9 @@ fn by_sessions(trial: &Trial, seen: &Observed, cause: Cause, share: f64) -> Opti
             false => (cause.who(), share, [", withheld by its limit ", " of the time"]),
         },
         Cause::Clients => (cause.who(), share, took),
-        Cause::Connections => ("connections", share, [": the server refused one at ", " of its maximum"]),
+        Cause::Connections => {
+            ("connections", share, [": the server refused a connection at ", " of its maximum"])
+        }
         Cause::Memory => {
             (cause.who(), share, [": sessions waited ", " of their time for reads of uncached data"])
         }

@@ -68,7 +68,7 @@ fn tables(report: &Report) -> Vec<Block> {
 /// `Begun 2026-11-21T07:30:00Z, 12 trials, complete; db7: …; prony 0.1.0; stored in /srv/prony/…`.
 fn origin(report: &Report) -> String {
     let trials = format::counted(report.trials.len(), "trial", "trials");
-    let begun = format!("Begun {}, {trials}, {}", report.started, format::state(report.state));
+    let begun = format!("Started {}, {trials}, {}", report.started, format::state(report.state));
     let stored = report.results.as_ref().map(|stored| format!("stored in {}", stored.directory.display()));
     let machine = machine::in_words(report.environment.as_ref());
     let parts = [Some(begun), Some(machine), Some(format!("prony {}", report.tool_version)), stored];

@@ -68,11 +68,11 @@ fn rates(trial: &Trial) -> Option<Chart> {
     lines.retain(|line| line.values().count() > 1);
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let remark = if by_target {
-        "One line per target, with rolled back orders. One point per second. Shaded seconds do not count."
+        "One line per target. Rolled-back orders are included. One point per second. Shaded seconds do not count."
     } else if orders.targets.len() > 1 {
-        "All targets together, with rolled back orders. One point per second. Shaded seconds do not count."
+        "All targets together. Rolled-back orders are included. One point per second. Shaded seconds do not count."
     } else {
-        "With rolled back orders. One point per second. Shaded seconds do not count."
+        "Rolled-back orders are included. One point per second. Shaded seconds do not count."
     };
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
     let y = from_zero(most, "orders per minute");

@@ -43,7 +43,7 @@ fn systems(cost: &Cost) -> Option<Table> {
         words("system", "what was measured", 0),
         words("figures", "measured here, or published by others", 0),
         column("price", "of the whole system", 0),
-        column("orders/min", "of all databases, with rolled back orders", 0),
+        column("orders/min", "of all databases, including rolled-back orders", 0),
         column("cost per order/min", "price divided by the orders per minute, with their 95% interval", 0),
     ];
     let row = |row: &CostRow| {

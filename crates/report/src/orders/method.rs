@@ -11,9 +11,9 @@ orders that were rolled back for lack of stock. Committed orders exclude them.";
 const OPEN: &str = "Open loop: each order has a planned time that does not depend on earlier answers. Its response time starts at the planned time.";
 
 const SPREAD: &str = "The difference between targets or clients is (max − min) / max of their orders per minute. It grows with their \
-number. The part that chance explains is the mean range of as many counts of independent orders (Tippett 1925). The wait of an order \
+number. The part that chance explains is the mean range of the same number of counts of independent orders (Tippett 1925). The wait of an order \
 for the database is the sum over its operations: mean service time times operations per order. The client's CPU time is that of the \
-load threads. The server's is that of its processes and their children. If prony cannot see them, it uses the CPU time of the \
+load threads. The server's CPU time is that of its processes and their children. If prony cannot see them, it uses the CPU time of the \
 machine minus the load, including other programs. SQLite runs in threads of this program: its CPU time is that of all threads minus \
 the load threads.";
 

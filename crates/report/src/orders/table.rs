@@ -20,7 +20,7 @@ pub(crate) fn orders(report: &Report) -> Option<Table> {
     columns.extend(level_columns(&keys));
     columns.extend([
         column("offered/min", "planned orders per minute", 0),
-        column("orders/min", "orders finished per minute, with those rolled back", 0),
+        column("orders/min", "orders finished per minute, including those rolled back", 0),
         column("95%", "interval of the orders per minute, for this run only", 5),
         column("committed/min", "orders per minute without those rolled back", 1),
         column("rolled back", "share of orders rolled back for lack of stock", 3),
@@ -91,7 +91,7 @@ fn order_repeats(report: &Report) -> Option<Table> {
     let mut columns = vec![column("runs", "repeats in this row", 3), words("configuration", "name", 0)];
     columns.extend(level_columns(&keys));
     columns.extend([
-        column("orders/min", "orders finished per minute, with those rolled back", 0),
+        column("orders/min", "orders finished per minute, including those rolled back", 0),
         column(
             "95%",
             "interval of the orders per minute: over the repeats; with one repeat, for this run only",
@@ -164,7 +164,7 @@ fn targets(report: &Report) -> Option<Table> {
         words("trial", "name of the configuration", 0),
         column("target", "number, in the order of the settings", 0),
         words("database", "of the store", 0),
-        column("orders/min", "orders finished per minute, with those rolled back", 0),
+        column("orders/min", "orders finished per minute, including those rolled back", 0),
         column("mean", "mean response time of an order", 0),
         column("rolled back", "orders rolled back for lack of stock", 1),
         column("retries", "operations tried again", 2),
@@ -194,13 +194,21 @@ fn spread(report: &Report) -> Option<Table> {
         words("trial", "name of the configuration", 0),
         column("targets", "loaded stores", 0),
         column("targets differ", "(max − min) / max of the targets' orders per minute", 0),
-        column("targets by chance", "difference by chance alone, for as many targets and orders", 1),
+        column(
+            "targets by chance",
+            "difference that chance alone causes with this number of targets and orders",
+            1,
+        ),
         column("clients", "of all targets", 0),
         column("slowest", "orders per minute of the slowest client", 1),
         column("median", "orders per minute of the median client", 1),
         column("fastest", "orders per minute of the fastest client", 1),
         column("clients differ", "(max − min) / max of the clients' orders per minute", 0),
-        column("clients by chance", "difference by chance alone, for as many clients and orders", 0),
+        column(
+            "clients by chance",
+            "difference that chance alone causes with this number of clients and orders",
+            0,
+        ),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let clients = orders.clients;
@@ -250,7 +258,11 @@ fn time(report: &Report) -> Option<Table> {
             "CPU time of all server processes per order; SQLite runs in threads of prony",
             0,
         ),
-        column(LESS_LOAD, "CPU time of this machine per order, without the load, with other programs", 0),
+        column(
+            LESS_LOAD,
+            "CPU time of this machine per order, excluding the load, including other programs",
+            0,
+        ),
         column("client/server", "CPU time of the load, as a share of the servers'", 1),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
@@ -282,7 +294,7 @@ fn cpu_targets(report: &Report) -> Option<Table> {
         column("highest", "highest share in a second", 1),
         column("active clients", "mean number of active clients", 0),
         column("of all", "clients there were", 0),
-        words("reached", "if the mean is within 3 percentage points of the target", 0),
+        words("reached", "whether the mean is within 3 percentage points of the target", 0),
     ];
     let row = |(trial, orders): (&Trial, &Orders)| {
         let cpu = orders.cpu_target?;
@@ -311,7 +323,7 @@ fn reconciliation(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),
         column("target", "number, in the order of the settings", 0),
-        column("purchases", "answered since the load began, with warm-up and drain", 1),
+        column("purchases", "answered since the load began, including warm-up and drain", 1),
         column("rolled back", "purchases rolled back for lack of stock", 1),
         column("unanswered", "purchases without an answer, because the connection was lost", 2),
         column("new orders", "purchases − rolled back ones: the number that the database must have", 0),
@@ -319,7 +331,7 @@ fn reconciliation(report: &Report) -> Option<Table> {
         column("lost", "acknowledged orders that are not in the database", 1),
         column("items sold", "quantity of the new order lines", 3),
         column("sales risen", "rise of the sales in the inventory", 3),
-        words("result", "if new orders = purchases − rolled back, and sales = quantity of the lines", 0),
+        words("result", "whether new orders = purchases − rolled back, and sales = quantity of the lines", 0),
     ];
     let row = |trial: &Trial, target: &OrdersTarget| {
         let found = target.reconciliation.as_ref()?;
@@ -379,7 +391,7 @@ fn published_orders(comparison: &OrdersComparison) -> (Table, usize) {
         column("clients each", "clients of each database", 1),
         column("think time", "mean think time after an order", 0),
         column("orders/min each", "lowest and highest of a database", 0),
-        column("orders/min", "of all databases, with rolled back orders", 0),
+        column("orders/min", "of all databases, including rolled-back orders", 0),
         column("databases differ", "(max − min) / max", 0),
     ];
     let row = |row: &OrdersRow, name: String, print: fn(f64) -> String| {

@@ -13,7 +13,7 @@ pub(crate) const INSIDE: &str = "how prony computes figures, intervals and perce
 that this run keeps";
 
 /// How the time budget of sessions is computed.
-const BUDGET: &str = "prony asks the server about ten times per second what its sessions do, over a session outside of the load. \
+const BUDGET: &str = "prony asks the server about ten times per second what its sessions do, through a separate session that is not part of the load. \
     The counts of the measured window are mean numbers of sessions. Divided by the rate, they are the time per operation \
     (Little's law). An idle session counts as the client's if it ran a statement a tenth of a second ago and clients have no \
     think time. Otherwise prony skips it. Work that the server does not explain is CPU time, up to the CPU time of the server's processes. \
@@ -46,12 +46,12 @@ fn both(report: &Report) -> Markup {
         }
         p { "The interval of a single trial is the 95% confidence interval of its mean per-second throughput. It is the wider of two \
         intervals. The first is that of a first-order autoregression, with a bias-corrected correlation that is at least the pooled \
-        one of all trials of the workload. The second is that of the slowest waves in the seconds (equal-weighted cosines; Lazarus, \
+        one of all trials of the workload. The second is that of the slowest waves in the per-second rates (equal-weighted cosines; Lazarus, \
         Lewis, Stock and Watson 2018). The interval covers this trial only. Repeats show how trials differ. For trials under 30 s \
         its coverage is about 9 of 10, and about 8 of 10 if seconds are strongly correlated. A note says so. No interval covers a \
         stall that the trial did not see. Trials of fewer than eight seconds have no interval." }
         p { "The interval of a percentile of a single trial is Woodruff's. It is the interval of the share of operations beyond the \
-        percentile, read back from the sorted operations. Seconds are clusters of operations. Their scatter and correlation reduce \
+        percentile, converted back to latencies by the sorted operations. Seconds are clusters of operations. Their scatter and correlation reduce \
         the effective number of operations (Korn and Graubard). The interval of the share is that of Clopper and Pearson. It covers \
         this trial only, and no burst that the trial did not see." }
         p { "Steadiness follows SNIA's Performance Test Specification, on five equal parts of the window. Maximum minus minimum is \
@@ -59,9 +59,7 @@ fn both(report: &Report) -> Markup {
         time (Little's law)." }
         @if report.trials.iter().any(|trial| trial.budget.is_some()) { p { (BUDGET) } }
         p { "Counts of independent events scatter by chance: orders, I/Os with Poisson arrivals, and commits of whole batches. \
-        Scatter within chance raises no warning. A drift is the least-squares line through the seconds. It is reported from 5% over \
-        the trial, if chance explains it in fewer than one of 100 trials (Santer et al. 2000). The longest time without an answer is \
-        the time that neighbouring seconds lack together, if an operation waited as long." }
+        Scatter within chance raises no warning. A drift is the least-squares line through the seconds. It is reported from 5% over the trial, if chance explains it in fewer than one of 100 trials (Santer et al. 2000). The longest time without an answer is the sum of the missing time in neighboring seconds, if an operation waited that long." }
         @if comparison::along_numbers(report) { p { (comparison::KNEE) } }
     }
 }

@@ -246,7 +246,7 @@ fn figures(of: &[(Workload, Vec<Block>)]) -> Vec<Part> {
 
 fn beside(published: &[Block]) -> Markup {
     html! {
-        p { "Figures that public documents report of other machines. They are not targets: the hardware differs, and often the load." }
+        p { "Figures that public documents report for other machines. They are not targets: the hardware differs, and often the load does too." }
         (blocks::all(published))
     }
 }

@@ -320,8 +320,7 @@ impl Shown for OfRegister {
 }
 
 const METHOD: [&str; 4] = [
-    "A register is a row of one table. Each client writes unique values to registers, or reads them. prony keeps all operations with \
-    their times of sending and answer, by one clock, from the warm-up to a last read of every register.",
+    "A register is a row of one table. Each client writes unique values to registers, or reads them. From the warm-up to a last read of every register, prony records when each operation was sent and answered, by one clock.",
     "A register is correct (linearizable) if one order explains all its operations. In this order, each operation takes effect \
     between sending and answer, and each read finds the last written value. A write without an answer may take effect at any time \
     after sending, or never. prony reports a violation only if no such order exists, with the operations that prove it (Gibbons and \
@@ -329,7 +328,7 @@ const METHOD: [&str; 4] = [
     "Each write also stores the value that it replaced, in the same statement. These values form a chain. An acknowledged write that \
     is not in the chain is lost, even if a later write replaced it. Two writes that replaced the same value are found too.",
     "An outage lasts from the last answer to any client until the next answer. If the first client began to wait later, the outage \
-    begins then. Times shorter than the given one do not count. If clients wait only for writes, the outage does not cover reads.",
+    begins then. Outages shorter than the given time do not count. If clients wait only for writes, the outage does not cover reads.",
 ];
 
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {

@@ -25,7 +25,7 @@ pub(crate) fn registers(report: &Report) -> Option<Table> {
         column("away", "longest time without any answer", 0),
         column("writes away", "longest time without an acknowledged write", 2),
         column("reads away", "longest time without an answered read", 2),
-        column("acknowledged", "acknowledged writes, with warm-up", 1),
+        column("acknowledged", "acknowledged writes, including warm-up", 1),
         column("lost", "lost acknowledged writes", 0),
         column("unanswered", "writes without an answer: they may or may not have been done", 1),
         column("were done", "unanswered writes that a client read", 4),

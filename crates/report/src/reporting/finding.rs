@@ -237,7 +237,9 @@ fn not_looked_at(report: &Report) -> Vec<Verdict> {
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
         Verdict::new(Level::Note, "usage_not_read", fact)
             .about(of)
-            .with_effect("machine and server are sampled once per second, and no sample fell into this time")
+            .with_effect(
+                "machine and server are sampled once per second, and no sample was taken during this time",
+            )
             .with_action("use more messages, or a larger share of them")
             .of_trials(numbers)
     };

@@ -211,10 +211,8 @@ const METHOD: [&str; 2] = [
     "The time of a report is from its sending until its last row was read. prony reads all rows and keeps none. Their number and a \
     sum that does not depend on their order must match the generated messages, otherwise the trial fails. The first report has its \
     own row. The mean is over the later ones, which run one after the other.",
-    "Events that arrive in the meantime have planned times that do not depend on answers. Each is committed alone, or with those \
-    that waited for the previous commit. Its time counts from the planned time. Their dates are after those of the report, so they \
-    do not change its answer. prony deletes them after the trial. A plan is the one that the server shows for the same statement \
-    after each report, without estimates, with its hash.",
+    "Events that arrive during a report have planned times that do not depend on answers. Each is committed alone, or with those \
+    that waited for the previous commit. The time of an event is counted from its planned time. Events have later dates than the report, so they do not change its answer. prony deletes them after the trial. After each report, the server shows its plan for the same statement. prony removes the estimates, and computes a hash of the plan.",
 ];
 
 /// None where configurations are compared, or are more than a few sentences can hold.

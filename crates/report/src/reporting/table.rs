@@ -20,10 +20,10 @@ pub(crate) fn reports(report: &Report) -> Option<Table> {
         column("first", "the first report, until its last row was read", 0),
         column("then", "mean of the reports after it", 0),
         column("95%", "interval of that mean, for this run only", 4),
-        column("first row", "mean time until the first row of the reports after the first", 3),
+        column("first row", "mean time until the first row, for the reports after the first", 3),
         column("rows", "rows of each answer", 2),
         column("rows/s", "rows per second of the reports after the first", 1),
-        column("events/s", "planned events per second in the meantime", 2),
+        column("events/s", "planned events per second during reports", 2),
         column("plan", "hash of the plan; several if the server changed it", 5),
         words("state", "end of the trial, if not complete", 0),
     ]);
@@ -89,8 +89,8 @@ pub(crate) fn used(report: &Report) -> Option<Table> {
         column("CPUs", "mean number of CPUs in use", 0),
         column("of the CPUs that it may use", "the same as a share", 2),
         column("read", "bytes that the server read from devices per report", 1),
-        column("reads", "its reads per report", 3),
-        column("reads/s", "its reads per second while reports ran", 2),
+        column("reads", "the server's reads from devices per report", 3),
+        column("reads/s", "the server's reads from devices per second while reports ran", 2),
         column("device read", "bytes that the device read per report, for all programs", 1),
         column("device reads/s", "reads of the device per second while reports ran, for all programs", 2),
     ];

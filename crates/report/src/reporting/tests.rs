@@ -164,9 +164,9 @@ fn events_that_could_not_be_committed_are_told() {
 #[test]
 fn it_is_said_how_memory_was_made_cold_or_that_it_was_not() {
     assert!(said(&report(|_, _| {}), Level::Note).contains("used the caches as they were"));
-    let forgotten = report(|setup, _| setup.cold = Some("the kernel forgot the file".to_owned()));
+    let forgotten = report(|setup, _| setup.cold = Some("the kernel dropped the file".to_owned()));
     assert!(!said(&forgotten, Level::Note).contains("used the caches as they were"));
-    assert!(OfReporting.remarks(&forgotten.trials[0])[0].contains("the kernel forgot the file"));
+    assert!(OfReporting.remarks(&forgotten.trials[0])[0].contains("the kernel dropped the file"));
     let mut started = trial(1, |_, _| {});
     let step = |what: &str| ServerStep::new(what, std::time::Duration::from_secs(1));
     let steps = vec![step("stopped"), step("caches dropped"), step("started")];

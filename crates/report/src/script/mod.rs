@@ -367,10 +367,8 @@ impl Shown for OfScript {
 
 const METHOD: [&str; 2] = [
     "A transaction is one execution of a script from its first command to its last. Its response time includes sleeps and retries. \
-    In an open loop it starts at the planned time. Failed transactions do not count in rates and latencies. The time of a statement \
-    is from its sending until its last row was read.",
-    "After a deadlock or a serialization failure, prony rolls the transaction back and retries it at once. It uses the same random \
-    numbers, up to the maximum number of tries.",
+    In an open loop it starts at the planned time. Failed transactions do not count in rates and latencies. The time of a statement lasts from when it is sent until its last row is read.",
+    "After a deadlock or a serialization failure, prony rolls the transaction back and retries it at once. Each retry uses the same random numbers. The number of tries is limited.",
 ];
 
 /// `PostgreSQL takes 12,340 transactions a second of 8 clients; a transaction takes 0.64 ms (p99 2.10 ms)`: none where they are compared,

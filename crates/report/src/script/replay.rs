@@ -21,8 +21,7 @@ pub struct Replay {
 }
 
 pub(super) const METHOD: &str = "Each session of the log is replayed as its own session. It sends its statements in order, each at \
-its time in the log, or as soon as the previous one is answered. The response time of a statement starts at its planned time. A \
-transaction is everything from its begin to its end, or a statement outside of one. Its response time excludes the pauses between \
+its time in the log, or as soon as the previous one is answered. The response time of a statement starts at its planned time. A transaction is everything from its start to its end, or a single statement outside of a transaction. Its response time excludes the pauses between \
 its statements in the log. Statements that differ only in literals share one row.";
 
 /// `open loop, at twice the pace of the log`.
@@ -196,8 +195,9 @@ fn lost(log: &ReplayInUse) -> Option<String> {
 /// Statements of several databases go to one.
 fn databases(log: &ReplayInUse) -> Option<String> {
     let names: Vec<&str> = log.databases.keys().map(String::as_str).collect();
-    (names.len() > 1)
-        .then(|| format!("the statements of {} databases ({}) all go to one", names.len(), names.join(", ")))
+    (names.len() > 1).then(|| {
+        format!("the statements of {} databases ({}) all go to one database", names.len(), names.join(", "))
+    })
 }
 
 fn backwards(log: &ReplayInUse) -> Option<String> {

@@ -25,7 +25,11 @@ pub(crate) fn transactions(report: &Report) -> Option<Table> {
         column("p95", "95th percentile of the transactions", 1),
         column("p99", "99th percentile of the transactions", 0),
         column("max", "longest transaction", 4),
-        column("failed", "abandoned after a conflict, or against an expectation of their script", 2),
+        column(
+            "failed",
+            "abandoned after a conflict, or because an expectation of their script was not met",
+            2,
+        ),
         column("late", "later than the limit, or not sent because they were already late", 1),
         column("retries", "retried after a deadlock or a serialization failure", 4),
         column("clients differ", "(max − min) / max of the clients' transactions", 5),

@@ -264,7 +264,7 @@ fn a_replay_tells_what_was_read_what_is_left_out_and_what_failed() {
         "go backwards 2 times (first in line 44)",
         "7 of 100 statements failed: 4 with 23505 (said 23505), 3 with 42P01 (said 42P01)",
         "2 of 100 statements were never sent",
-        "the statements of 2 databases (other, shop) all go to one. Replay the statements of one database with ",
+        "the statements of 2 databases (other, shop) all go to one database. Replay the statements of one database with ",
     ] {
         assert!(warnings.contains(part), "{part} in {warnings}");
     }

@@ -34,10 +34,10 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
 /// Trials whose servers had files in the page cache although these were evicted.
 fn still_cached(trials: &[Trial]) -> Option<Verdict> {
     let told = with_cached_files(trials, "files_still_cached", true, |name, server, cache| {
-        let kept = "a file system in memory or another program keeps them there";
+        let kept = "a file system in memory or another program keeps these pages there";
         match reads_are_limited(server) {
             true => format!(
-                "{name} had {cache} in the page cache after eviction: {kept}. Such reads bypass its limits"
+                "{name} had {cache} in the page cache after eviction: {kept}. Reads from the cache bypass its limits"
             ),
             false => format!(
                 "{name} had {cache} in the page cache after eviction: {kept}. Its first reads are not cold"
@@ -51,10 +51,10 @@ fn still_cached(trials: &[Trial]) -> Option<Verdict> {
 fn warm(trials: &[Trial]) -> Option<Verdict> {
     let told = with_cached_files(trials, "files_not_evicted", false, |name, _, cache| {
         format!(
-            "{name} had {cache} in the page cache when its limits started, and the study keeps them (cold = false). Such reads bypass its limits"
+            "{name} had {cache} in the page cache when its limits took effect, and the study keeps these pages (cold = false). Reads from the cache bypass its limits"
         )
     });
-    told.map(|verdict| verdict.with_action("remove cold from its [target.server.NAME] to evict them"))
+    told.map(|verdict| verdict.with_action("remove cold from its [target.server.NAME] to evict these pages"))
 }
 
 fn with_cached_files(

@@ -75,7 +75,7 @@ pub(crate) fn facts<'a>(
         text(called, "name in the study", 0),
         text("what", "place, limit or setting", 0),
         text("is", "as it was found", 0),
-        text("in trials", "numbers; all if there is none", 0),
+        text("in trials", "numbers of the trials; if empty, all trials", 0),
     ];
     Table::of(title, columns, rows).map(|table| table.without_empty_columns(&["in trials"]))
 }
@@ -149,7 +149,11 @@ fn columns_of_uses() -> Vec<Column> {
         text("server", "name in the study", 0),
         text("before the trial", "action before the trial, and its duration", 1),
         text("limits as proved", "rate reached at each limit before the trial", 0),
-        text("files cached", "its files in the page cache when its limits began, and after eviction", 1),
+        text(
+            "files cached",
+            "its files in the page cache when its limits took effect, and after eviction",
+            1,
+        ),
         column("CPU time", "CPU time of its processes during the trial", 0),
         column("throttled", "time in which its limit kept it from running", 0),
         column("memory", "maximum, with page cache", 0),

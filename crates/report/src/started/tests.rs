@@ -275,12 +275,16 @@ fn files_that_stay_cached_are_told_and_evicted_ones_are_not() {
     let (told, table) = with(true, 150 << 20);
     let still = told.iter().find(|told| told.starts_with("files_still_cached: ")).unwrap();
     assert!(
-        still.contains("150 MiB of 200 MiB of its files") && still.contains("Such reads bypass its limits"),
+        still.contains("150 MiB of 200 MiB of its files")
+            && still.contains("Reads from the cache bypass its limits"),
         "{still}"
     );
     assert!(table.contains("150 MiB after eviction"), "{table}");
     let (told, table) = with(false, 190 << 20);
     let warm = told.iter().find(|told| told.starts_with("files_not_evicted: ")).unwrap();
-    assert!(warm.contains("190 MiB of 200 MiB of its files") && warm.contains("to evict them"), "{warm}");
+    assert!(
+        warm.contains("190 MiB of 200 MiB of its files") && warm.contains("to evict these pages"),
+        "{warm}"
+    );
     assert!(table.contains("190 MiB of 200 MiB, not evicted"), "{table}");
 }

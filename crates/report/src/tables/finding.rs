@@ -69,7 +69,7 @@ pub(crate) fn doubts(report: &Report) -> Vec<Verdict> {
 
 fn wrong(tables: &Tables) -> Said {
     let wrong = tables.wrong.as_ref()?;
-    let sentence = format!("{wrong}, so the table has other rows than expected");
+    let sentence = format!("{wrong}, so the rows of the table differ from those expected");
     Some((Level::Failure, "table_wrong", sentence))
 }
 

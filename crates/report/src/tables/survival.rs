@@ -28,15 +28,15 @@ pub(super) fn table(report: &Report) -> Option<Table> {
     let mut columns = named.columns();
     columns.extend([
         words("killed", "process killed with kill -9", 1),
-        words("promised", "if an acknowledged commit should survive", 1),
+        words("promised", "whether an acknowledged commit should survive", 1),
         column("rows before", "loaded rows and acknowledged inserts", 0),
         column("after", "rows after the restart", 0),
         column("acknowledged", "changes acknowledged before the kill", 0),
         column("survived", "of these, changes found after the restart", 0),
         column("lost", "of these, changes not found", 0),
         column("of the last", "time from the acknowledgment of the oldest lost change to the kill", 1),
-        column("unanswered, there", "changes without an answer that were found", 2),
-        column("unanswered, gone", "changes without an answer that were not found", 2),
+        column("unanswered, there", "unacknowledged changes that were found in the database", 2),
+        column("unanswered, gone", "unacknowledged changes that were not found in the database", 2),
         column("back after", "time from the kill until the table answered", 1),
     ]);
     let row = |trial: &Trial| {
@@ -103,7 +103,7 @@ pub(super) fn findings(report: &Report) -> Vec<Verdict> {
         ..Verdict::new(
             Level::Note,
             "survival_not_tried",
-            format!("Durability after kill -9 was not tested: {why}. Statements on durability are those of engine and settings"),
+            format!("Durability after kill -9 was not tested: {why}. Statements on durability come from the engine and its settings"),
         )
     });
     told.chain(not_tried).collect()
@@ -132,7 +132,7 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     };
     let oldest = crashes.iter().filter_map(|crash| crash.lost_oldest_s).reduce(f64::max);
     let oldest = oldest.filter(|_| lost < acknowledged).map(|oldest_s| {
-        format!("; the lost ones were acknowledged at most {} before it", duration(oldest_s))
+        format!("; the lost ones were acknowledged at most {} before the kill", duration(oldest_s))
     });
     let unanswered = sum(|crash| crash.unanswered_there + crash.unanswered_gone);
     let there = sum(|crash| crash.unanswered_there);
@@ -140,7 +140,7 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     let wrong = crashes.iter().find_map(|crash| crash.wrong.as_ref());
     let wrong = wrong.map(|wrong| format!("; {wrong}")).unwrap_or_default();
     let sentence = format!(
-        "{name}: after kill -9 of {what}{times} {rows}, and {changes}{}; of {} without an answer {} there{}{wrong}",
+        "{name}: after kill -9 of {what}{times} {rows}, and {changes}{}; of {} without an answer, {} there{}{wrong}",
         oldest.unwrap_or_default(),
         format::counted(unanswered as usize, "change", "changes"),
         if there == 1 { "1 was".to_owned() } else { format!("{} were", grouped(there)) },
@@ -159,6 +159,6 @@ fn meaning(first: &Crash, lost: u64) -> &'static str {
         (false, 0) => {
             "; this was a killed process, not a power loss: data in the kernel survives it, but not a power loss"
         }
-        (false, _) => "; it does not promise more",
+        (false, _) => "; the table does not promise more",
     }
 }

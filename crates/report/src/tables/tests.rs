@@ -199,7 +199,7 @@ fn what_survived_a_kill_is_told_of_each_kind_in_its_words() {
     };
     let (all, table) = told(crash(true, 0, 1_503), Level::Finding);
     assert!(all.contains(
-        "all rows were found, and all 1,000 acknowledged changes; of 8 changes without an answer 3"
+        "all rows were found, and all 1,000 acknowledged changes; of 8 changes without an answer, 3"
     ));
     let table = table.unwrap();
     assert_eq!(table.rows.len(), 1);
@@ -214,7 +214,7 @@ fn what_survived_a_kill_is_told_of_each_kind_in_its_words() {
         none.contains("1,500 of 1,500 rows were missing, and none of 1,000 acknowledged changes"),
         "{none}"
     );
-    assert!(none.contains("it does not promise more") && !none.contains("or later"), "{none}");
+    assert!(none.contains("the table does not promise more") && !none.contains("or later"), "{none}");
     let (late, _) = told(crash(false, 10, 1_490), Level::Finding);
     assert!(
         late.contains("990 of 1,000 acknowledged changes; the lost ones were acknowledged at most 250 ms"),

@@ -133,7 +133,7 @@ fn of_a_sweet_spot_at_the_smallest_level_nothing_is_claimed_below_it() {
         .metric("iops")
         .study(|at| Some(at.reads(700.0 * at.noise(0.002), 1_200.0)));
     let told = verdicts(&study);
-    let sentence = "memory: the sweet spot is at most 64MiB, the smallest level. More gains less than 5%, and less was not measured";
+    let sentence = "memory: the sweet spot is at most 64MiB, the smallest level. Higher levels gain less than 5%, and lower levels were not measured";
     assert!(told.contains(sentence) && !told.contains("Every level below"), "{told}");
     let page = Report::of(&study).html();
     assert!(page.contains("Ring: the sweet spot, at most 64MiB."), "the chart says the same");
@@ -144,7 +144,9 @@ fn a_jump_between_two_levels_is_a_finding_of_its_own() {
     let told = verdicts(&memory());
     let jump = "finding axis_jump: memory: jump at 24 GiB–32 GiB: p99_ms falls by 6";
     assert!(
-        told.contains(jump) && told.contains("%, more than anywhere else. To narrow it, add levels between"),
+        told.contains(jump)
+            && told
+                .contains("%, more than anywhere else. To locate the jump more closely, add levels between"),
         "{told}"
     );
     assert!(!told.contains("no_knee"), "{told}");
@@ -160,7 +162,8 @@ fn time_in_a_queue_has_no_knee_but_a_load_at_which_it_is_full() {
             Some(at.reads(700.0, 900.0 / (1.0 - at.number_of("n_threads") / 100.0) * at.noise(0.01)))
         });
     let told = verdicts(&study);
-    let queue = "finding axis_queue: n threads: p99_ms grows like time in a queue that is full at about";
+    let queue =
+        "finding axis_queue: n threads: p99_ms grows like the time spent in a queue that is full at about";
     assert!(told.contains(queue) && told.contains(", p99_ms is twice its value without load"), "{told}");
     assert!(!told.contains("axis_knee") && !told.contains("no_knee"), "{told}");
 }
@@ -475,7 +478,7 @@ fn every_study_says_that_it_was_interrupted() {
         designed.study(|at| Some(at.records(100.0)))
     });
     assert!(repeats.contains("warning resumed: Resumed: the machine changed at trial 13"), "{repeats}");
-    assert!(repeats.contains("fall between the trials before and after"), "{repeats}");
+    assert!(repeats.contains("lie between the trials before and after"), "{repeats}");
 }
 
 #[test]
@@ -533,9 +536,13 @@ fn what_is_not_settled_says_what_it_needs() {
         }))
     };
     let noisy = told(0.08, 0.0, 7);
-    assert!(noisy.contains("Inconclusive: B ") && noisy.contains("; relevant from 3%). About "), "{noisy}");
     assert!(
-        noisy.contains("blocks would decide it") && noisy.contains("Detectable with 80% power"),
+        noisy.contains("Inconclusive: B ")
+            && noisy.contains("; relevant from 3%). A decision would need about "),
+        "{noisy}"
+    );
+    assert!(
+        noisy.contains(" blocks, so longer trials") && noisy.contains("Detectable with 80% power"),
         "{noisy}"
     );
     let small = told(0.008, 0.029, 9);

@@ -126,20 +126,9 @@ fn ended_early(trial: &Trial) -> Option<Verdict> {
         }
         State::Planned | State::Complete | State::Skipped => return None,
     };
-    let remedy = matches!(trial.state, State::Invalid)
-        .then(|| remedy_in(&reason).unwrap_or("measure it again").to_owned());
+    let remedy = matches!(trial.state, State::Invalid).then(|| "measure it again".to_owned());
     let verdict = Verdict::new(level, ENDED_EARLY, fact).about(name).with_effect(effect);
     Some(Verdict { action: remedy, trials: vec![trial.number], ..verdict })
-}
-
-/// Verbs that the remedies within reasons of trials begin with: a reason is one text, in old records too.
-const IMPERATIVES: [&str; 2] = ["measure", "replay"];
-
-/// The last clause of a reason that says what to do; none where no clause does.
-fn remedy_in(reason: &str) -> Option<&str> {
-    let is_imperative =
-        |clause: &&str| clause.split(' ').next().is_some_and(|verb| IMPERATIVES.contains(&verb));
-    reason.split("; ").filter(is_imperative).last()
 }
 
 /// What it came to, as a trial is remembered by; none where nothing was measured.

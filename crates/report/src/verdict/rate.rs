@@ -96,7 +96,7 @@ pub(crate) fn backlog(trials: &[Trial]) -> Option<Verdict> {
             "the measured window started with a backlog of about {count} {counted} from the warm-up, {gone}"
         )
     });
-    let effect = "throughput excludes this backlog, response times include it";
+    let effect = "throughput excludes this backlog, but response times include it";
     told.map(|verdict| verdict.with_effect(effect).with_action(remedy))
 }
 
@@ -108,11 +108,9 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
         (trial.is_complete() && seen).then_some(longest_ms * 1e3)
     };
     Doubt::with_figure(Level::Warning, "generator_paused", trials, longest)
-        .verdict(format::latency, |longest| {
-            format!("the load generator stopped for up to {longest}, without a CPU")
-        })
+        .verdict(format::latency, |longest| format!("the load generator got no CPU for up to {longest}"))
         .map(|verdict| {
-            let effect = "the longest latencies are its own";
+            let effect = "the load generator itself caused the longest latencies";
             verdict.with_effect(effect).with_action("look for background load on the machine")
         })
 }

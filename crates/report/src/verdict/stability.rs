@@ -149,7 +149,7 @@ fn trending_after_warm_up(trials: &[Trial]) -> Option<Verdict> {
         |trial: &Trial| unsettled(trial).map(|rest| rest.slope_share).filter(|&share| share > LINE_MAX);
     Doubt::with_figure(Level::Warning, "no_steady_state", trials, slope).verdict(format::per_cent, |share| {
         format!(
-            "after the warm-up that MSER-5 cuts, throughput still changed by {share} of its mean as a trend (SNIA PTS limit {})",
+            "after the warm-up that MSER-5 cuts, throughput still had a trend of {share} of its mean (SNIA PTS limit {})",
             format::per_cent(LINE_MAX)
         )
     }).map(|verdict| verdict.with_action("warm up longer, and measure longer"))

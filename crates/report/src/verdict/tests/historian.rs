@@ -402,8 +402,8 @@ fn the_flush_that_writes_the_most_is_told_for_closed_loops_and_those_that_hold_a
     let study = of(vec![level(40, 10_000.0, 1), level(1_000, 90_000.0, 2), level(5_000, 85_000.0, 3)]);
     let sentence = sentence(&study, "flush_rows");
     assert!(sentence.contains("highest throughput with 1,000 rows"), "{sentence}");
-    assert!(sentence.contains("more than 5,000 rows. Not tested against the others"), "{sentence}");
-    assert!(sentence.contains("times the throughput of 40"), "{sentence}");
+    assert!(sentence.contains("more than with 5,000 rows. Not tested against the others"), "{sentence}");
+    assert!(sentence.contains("times the throughput with 40"), "{sentence}");
     let offered =
         |rows: u32, number: u32| Collected::at(&format!("H {rows}"), 5_100.0).flush_rows(rows).trial(number);
     let at_rate = of(vec![offered(40, 1), offered(1_000, 2)]);
@@ -527,7 +527,10 @@ fn growth_that_is_known_within_a_range_is_a_range() {
     assert!(!known.contains('–') && known.contains("bytes per record"), "{known}");
     let within = sentence(&of_ahead(12 << 20), "growth");
     let range = within.split("grows by ").nth(1).unwrap().split("/h").next().unwrap();
-    assert!(range.contains(" GB–") && within.ends_with(". A longer trial gives one figure."), "{within}");
+    assert!(
+        range.contains(" GB–") && within.ends_with(". A longer trial gives a single figure."),
+        "{within}"
+    );
     assert!(verdicts(&of_ahead(30 << 20)).iter().all(|verdict| verdict.rule != "growth"));
 }
 

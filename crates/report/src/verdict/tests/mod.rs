@@ -384,7 +384,7 @@ fn a_backlog_from_the_warm_up_is_told_and_is_no_rate() {
     assert_eq!(told.level, Level::Warning);
     for part in [
         "started with a backlog of about 400 I/Os from the warm-up, gone after 2",
-        "Throughput excludes this backlog, response times include it. Warm up for at least ",
+        "Throughput excludes this backlog, but response times include it. Warm up for at least ",
     ] {
         assert!(told.sentence().contains(part), "{part} in {}", told.sentence());
     }
@@ -407,7 +407,7 @@ fn a_pause_of_the_generator_that_is_seen_in_its_latencies_is_doubted() {
         paused(150.0, 150.0),
         "generator_paused",
         Level::Warning,
-        &["stopped for up to 150 ms", "its own"],
+        &["got no CPU for up to 150 ms", "itself caused"],
     );
     quiet(paused(60.0, 120.0), "generator_paused");
     quiet(read().trial(1), "generator_paused");
@@ -650,7 +650,7 @@ fn expected_array_is_compared_with_the_best_random_trials() {
     assert!(shallow.contains("some disks were idle"), "128 I/Os for 256 disks: {shallow}");
     study.manifest.expect = Some("4 x sata7200 raid10".to_owned());
     let too_good = verdicts(&study).into_iter().find(|v| v.rule == "expectation").unwrap().sentence();
-    assert!(too_good.contains("35.0 times as much. These disks cannot do that"), "{too_good}");
+    assert!(too_good.contains("35.0 times as much. These disks cannot reach this rate"), "{too_good}");
     study.manifest.expect = Some("a hundred disks".to_owned());
     assert!(one(&study, "expectation").sentence().contains("invalid description"));
 }

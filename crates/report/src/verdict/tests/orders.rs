@@ -269,7 +269,7 @@ fn a_run_of_minutes_is_judged_without_its_warm_up() {
         let wave = if ((second / 5.0) as u64).is_multiple_of(2) { 0.2 } else { -0.2 };
         1.0 + wave + 0.2 * second / 300.0
     };
-    raised(sold(rising), "no_steady_state", Level::Warning, &["still changed by", "as a trend", "limit 10%"]);
+    raised(sold(rising), "no_steady_state", Level::Warning, &["still had a trend of", "limit 10%"]);
 }
 
 #[test]

@@ -46,7 +46,8 @@ impl Matrix {
 
     /// In Markdown, in the order of the cases.
     pub(super) fn table(&self, cases: &[&Case]) -> String {
-        let mut text = String::from("| made | how | engine | right | named |\n|---|---|---|---|---|\n");
+        let mut text =
+            String::from("| bottleneck | made by | engine | right | reported |\n|---|---|---|---|---|\n");
         for case in cases {
             let Some(row) = self.rows.get(&(case.name, case.engine)) else { continue };
             let mut named: Vec<(&String, &u32)> = row.named.iter().collect();
