@@ -278,3 +278,15 @@ fn trust_falls_with_doubts_and_rises_with_repeats() {
         "what is left is told by whoever ran it"
     );
 }
+
+#[test]
+fn a_long_fact_of_a_warning_is_in_the_report_only() {
+    let report = Report::of(&fixture::study("disk", vec![Made::read("read").rate(20_000.0, 50.0).trial(1)]));
+    let words = |fact: String| {
+        let doubt = crate::verdict::Verdict::new(crate::verdict::Level::Warning, "noisy", fact);
+        super::doubt_in_words(&doubt, &report)
+    };
+    assert_eq!(words("throughput varied by 16%".to_owned()), "noisy: throughput varied by 16%");
+    assert_eq!(words("x".repeat(super::FACT_LETTERS_MOST)).len(), "noisy: ".len() + super::FACT_LETTERS_MOST);
+    assert_eq!(words("x".repeat(super::FACT_LETTERS_MOST + 1)), "noisy");
+}
