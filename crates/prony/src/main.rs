@@ -124,13 +124,13 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
     }
 }
 
-/// Whether `--dry-run` was given to a command that has it.
-fn is_dry_run(matches: &clap::ArgMatches) -> bool {
+/// Whether the command that runs has a flag of this id, and the flag was given.
+pub(crate) fn is_given(matches: &clap::ArgMatches, flag: &str) -> bool {
     let mut leaf = matches;
     while let Some((_, inner)) = leaf.subcommand() {
         leaf = inner;
     }
-    matches!(leaf.try_get_one::<bool>("dry_run"), Ok(Some(true)))
+    matches!(leaf.try_get_one::<bool>(flag), Ok(Some(true)))
 }
 
 fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Arguments, clap::Error> {
@@ -144,7 +144,7 @@ fn parse(arguments: Vec<OsString>, config: &Config) -> Result<arguments::Argumen
     environment::check(&mut command, &matches)?;
     unheeded::check(&mut command, &matches)?;
     let mut read = arguments::Arguments::from_arg_matches(&matches)?;
-    if is_dry_run(&matches) {
+    if is_given(&matches, "dry_run") {
         read.command = read.command.planned();
     }
     terminal::set_told(&matches);

@@ -40,13 +40,8 @@ static VERBOSE: AtomicBool = AtomicBool::new(false);
 
 /// Sets for good how much is told beside results and errors.
 pub(crate) fn set_told(matches: &ArgMatches) {
-    let mut leaf = matches;
-    while let Some((_, inner)) = leaf.subcommand() {
-        leaf = inner;
-    }
     for (flag, is_set) in [("quiet", &QUIET), ("verbose", &VERBOSE)] {
-        // A command that measures nothing has neither.
-        is_set.store(matches!(leaf.try_get_one(flag), Ok(Some(true))), Ordering::Relaxed);
+        is_set.store(crate::is_given(matches, flag), Ordering::Relaxed);
     }
 }
 
