@@ -431,7 +431,8 @@ impl Untold {
         for grant in grants {
             let of = self.denied.iter().filter(|(_, with)| *with == grant).map(|(about, _)| *about);
             let of = listed(&of.collect::<Vec<_>>());
-            parts.push(format!("{of}, which this login may not see; as an administrator: {grant}"));
+            parts
+                .push(format!("{of}, because this login lacks the permission; as an administrator: {grant}"));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
@@ -556,8 +557,8 @@ mod tests {
         let words = untold.words().unwrap();
         assert_eq!(
             words,
-            "its waits and its files (no such view); its copies and its memory, which this login may not see; as an administrator: GRANT X; \
-             who copies it, which this login may not see; as an administrator: GRANT Y"
+            "its waits and its files (no such view); its copies and its memory, because this login lacks the permission; as an administrator: \
+             GRANT X; who copies it, because this login lacks the permission; as an administrator: GRANT Y"
         );
     }
 }

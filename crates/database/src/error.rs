@@ -109,13 +109,14 @@ impl fmt::Display for Doing<'_> {
 /// Remedies that several engines share.
 pub(crate) mod remedy {
     /// The connection broke.
-    pub(crate) const LOST: &str = "the connection is gone: whether this was done is not known; connect again";
+    pub(crate) const LOST: &str =
+        "the connection was lost, so it is unknown whether this was done; connect again";
     /// A log that could not be written or synced may have it all the same, which a server that starts again finds.
-    pub(crate) const DISK: &str = "the disk of the server failed it, and whether this was done is not known: its log and that of the kernel say more";
+    pub(crate) const DISK: &str = "the server's disk failed, so it is unknown whether this was done: see the logs of the server and of the kernel";
     /// Others were in the way.
     pub(crate) const CONFLICT: &str = "try again";
     /// No room.
-    pub(crate) const FULL: &str = "make room on the disk of the database, or give it another";
+    pub(crate) const FULL: &str = "free space on the database's disk, or use another disk";
     /// No privilege, and nothing says which one.
     pub(crate) const DENIED: &str =
         "as an administrator, grant this login the privilege that the server names";
@@ -126,7 +127,7 @@ pub(crate) mod remedy {
     pub(crate) const THREADS: &str = "let this user have more threads and memory (`ulimit -u`, `ulimit -v`)";
     /// Nothing listens, or nothing answers.
     pub(crate) const UNREACHABLE: &str =
-        "check host and port, and that the server is running and lets this machine in";
+        "check host and port, and that the server is running and accepts connections from this machine";
 }
 
 #[cfg(test)]

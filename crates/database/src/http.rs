@@ -120,14 +120,16 @@ async fn encrypted(
         None if said.roots.is_some() => Checks::AuthorityAndName,
         None | Some(Mode::Disable) => return Ok((Either::Left(socket), None)),
         Some(Mode::Allow | Mode::Prefer) => {
-            let words = "HTTP has no way to agree upon encryption";
-            let remedy = "give sslmode=disable, or with the port of HTTPS require, verify-ca or verify-full";
+            let words = "encryption cannot be negotiated over HTTP";
+            let remedy = "use sslmode=disable, or use the HTTPS port with require, verify-ca or verify-full";
             return Err(Error::Refused(attempt.text(words, remedy)));
         }
     };
     let refused = |error: crate::tls::Fault| {
         let remedy = error.remedy.clone();
-        let remedy = remedy.as_deref().unwrap_or("name the authority that signed it with sslrootcert=FILE");
+        let remedy = remedy
+            .as_deref()
+            .unwrap_or("use sslrootcert=FILE to name the authority that signed the certificate");
         Error::Refused(attempt.text(&error.words, remedy))
     };
     let files = Files {
@@ -142,7 +144,7 @@ async fn encrypted(
     let connected = TlsConnector::from(Arc::new(config)).connect(server, socket).await;
     let stream = connected.map_err(|error| match crate::tls::Fault::within(&error) {
         Some(fault) => refused(fault),
-        None => Error::Unreachable(attempt.text(error, "see whether HTTPS is spoken on that port")),
+        None => Error::Unreachable(attempt.text(error, "check whether the server uses HTTPS on that port")),
     })?;
     let encryption = agreed(stream.get_ref().1, checks);
     Ok((Either::Right(Box::new(stream)), Some(encryption)))
@@ -226,7 +228,10 @@ async fn line<S: AsyncRead + Unpin>(stream: &mut BufReader<S>) -> io::Result<Str
 
 fn odd(line: &str) -> io::Error {
     let shown: String = line.chars().take(80).collect();
-    io::Error::new(io::ErrorKind::InvalidData, format!("what answers there does not speak HTTP: `{shown}`"))
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("the server there does not speak HTTP; its answer begins with `{shown}`"),
+    )
 }
 
 #[cfg(test)]

@@ -645,7 +645,7 @@ impl Session {
             | Opened::Fake(_) => {
                 let name = procedure.name;
                 Err(Error::Statement(format!(
-                    "`{name}` cannot be given rows: only SQL Server has table-valued parameters"
+                    "`{name}` cannot accept rows as a parameter: only SQL Server has table-valued parameters"
                 )))
             }
         }
@@ -801,7 +801,8 @@ async fn soon<T>(
     let limit = silence.open();
     timeout(limit, opening).await.unwrap_or_else(|_| {
         let attempt = Attempt { doing: Doing::Connect, target: &url.to_string() };
-        let words = format!("it let us in and then said nothing within {}", seconds(limit));
+        let words =
+            format!("the server accepted the connection, but then did not answer within {}", seconds(limit));
         Err(Error::Unreachable(attempt.text(words, remedy::UNREACHABLE)))
     })
 }

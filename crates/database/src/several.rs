@@ -57,7 +57,7 @@ impl Passed {
 
     /// None of them can be taken.
     pub(crate) fn nobody(&self, attempt: Attempt<'_>, remedy: &str) -> Error {
-        let words = format!("none of its hosts can be taken: {}", self.told.join("; "));
+        let words = format!("none of its hosts can be used: {}", self.told.join("; "));
         match self.is_other_there {
             true => Error::Refused(attempt.text(words, remedy)),
             false => Error::Unreachable(attempt.text(words, remedy::UNREACHABLE)),

@@ -28,7 +28,8 @@ pub(crate) const END_INTERVAL: Duration = Duration::from_millis(10);
 /// fall between two statements.
 const IDLE_LOOKS: u32 = 3;
 /// What can be done about it.
-const REMEDY: &str = "the outcome is unknown: check whether the server hangs, or a proxy, tunnel or firewall drops its answers, then start again";
+const REMEDY: &str = "the outcome is unknown: check whether the server hangs, or whether a proxy, tunnel or firewall drops its \
+answers, then start again";
 
 /// How long a server may say nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,7 +131,7 @@ impl Watch {
                     continue;
                 }
                 Ok(false) => {
-                    "and says over another connection that it has nothing to do for this one".to_owned()
+                    "but reports over another connection that it is not working on this request".to_owned()
                 }
                 Err(why) => why,
             };
@@ -148,10 +149,12 @@ impl Watch {
         let limit = self.silence.ask();
         match timeout(limit, ask(&self.url, connection)).await {
             Ok(Ok(works)) => Ok(works),
-            Ok(Err(error)) if error.is_lost() => Err(format!("and cannot be asked why ({error})")),
+            Ok(Err(error)) if error.is_lost() => {
+                Err(format!("and the reason is unknown, because another connection failed ({error})"))
+            }
             Ok(Err(_)) => Ok(true),
             Err(_) => {
-                Err(format!("and says nothing over another connection within {} either", seconds(limit)))
+                Err(format!("and did not answer over another connection within {} either", seconds(limit)))
             }
         }
     }

@@ -71,7 +71,7 @@ impl<'s> Transaction<'s> {
             return Ok(&mut *self.session);
         }
         Err(Error::Statement(format!(
-            "cannot run `{sql}`: a statement of its transaction failed, which undid it; begin another"
+            "cannot run `{sql}`: an earlier statement failed and rolled the transaction back; begin a new one"
         )))
     }
 

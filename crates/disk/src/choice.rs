@@ -34,14 +34,14 @@ pub(crate) fn without_ring(job: &Job, error: &io::Error) -> Result<Resolved, Tri
     let threads = job.threads.saturating_mul(job.outstanding);
     if threads > THREADS_MAX {
         return Err(TrialError::Engine(format!(
-            "io_uring is unavailable ({error}), and {threads} threads instead exceed the limit of \
-             {THREADS_MAX}. Use fewer outstanding I/Os or threads, or allow io_uring"
+            "io_uring is unavailable ({error}). Without it {threads} threads would be needed, but the limit is {THREADS_MAX}. Use \
+            fewer outstanding I/Os or threads, or allow io_uring"
         )));
     }
     let streams = match job.pattern {
         Pattern::Sequential if job.outstanding > 1 => ". Each thread has its own sequential stream",
         Pattern::Strided { runs: Some(_), .. } if job.outstanding > 1 => {
-            ". Several threads share the strip of one thread, so their runs mix"
+            ". Several threads share one strip, so their runs of blocks are mixed"
         }
         _ => "",
     };

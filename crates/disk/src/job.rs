@@ -322,10 +322,7 @@ fn check_verify(problems: &mut Problems, settings: &Settings) {
             let verify = parameter("verify").of("sqliosim");
             problems.add(
                 name,
-                format!(
-                    "applies only to a test that checks its pages. Add {verify}, or \
-                 remove it"
-                ),
+                format!("applies only to a test that checks its pages. Add {verify}, or remove this option"),
             );
         }
         return;
@@ -334,7 +331,7 @@ fn check_verify(problems: &mut Problems, settings: &Settings) {
         let most = Size(PAGE_BYTES_MAX);
         problems.add(
             "block_size",
-            format!("invalid value {}: verified pages have at most {most}", block_size(settings)),
+            format!("invalid value {}: the maximum for verified pages is {most}", block_size(settings)),
         );
     }
     if settings.audit_every.is_some_and(|every| every < AUDIT_EVERY_MIN) {
@@ -354,7 +351,8 @@ fn check_verify(problems: &mut Problems, settings: &Settings) {
     ];
     for (name, _) in unheeded.iter().filter(|(_, is_given)| *is_given) {
         let verify = parameter("verify");
-        problems.add(name, format!("no effect for a test that checks its pages. Remove {verify} or this"));
+        problems
+            .add(name, format!("no effect in a test that checks its pages. Remove {verify} or this option"));
     }
     if matches!(settings.engine, Some(EngineChoice::Null | EngineChoice::Simulated)) {
         problems.add("engine", "this engine stores nothing to verify. Remove it");
@@ -379,14 +377,16 @@ fn check_contradictions(problems: &mut Problems, settings: &Settings) {
     let pools = settings.pools.as_deref().unwrap_or_default();
     let differ = pools.iter().any(|pool| pool.threads != pools[0].threads);
     if settings.in_turn == Some(true) && (pools.is_empty() || differ) {
-        problems.add("in_turn", "needs pools that all have the same number of threads");
+        problems.add("in_turn", "requires that all pools have the same number of threads");
     }
 }
 
 fn check_contradictions_of_the_loop(problems: &mut Problems, settings: &Settings) {
     if settings.rate.is_some() && settings.think_time.is_some_and(|think| think.ns > 0) {
         let rate = parameter("rate");
-        let problem = format!("contradicts {rate}, which sends at fixed times. Give only one of them");
+        let problem = format!(
+            "cannot be combined with {rate}, because then I/Os are sent at fixed times. Give only one of them"
+        );
         problems.add("think_time", problem);
     }
     if settings.rate.is_none() && settings.arrivals.is_some() {

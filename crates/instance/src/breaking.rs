@@ -31,7 +31,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.freeze(),
             Self::MariaDb(_) | Self::MySql(_) => self.signal(Signal::STOP),
-            Self::Pair(_) => Err(PairError::NotOfPairs { what: "freezing of all at once" }.into()),
+            Self::Pair(_) => Err(PairError::NotOfPairs { what: "freezing all nodes at once" }.into()),
         }
     }
 
@@ -43,7 +43,7 @@ impl Instance {
         match self {
             Self::Postgres(server) => server.thaw(),
             Self::MariaDb(_) | Self::MySql(_) => self.signal(Signal::CONT),
-            Self::Pair(_) => Err(PairError::NotOfPairs { what: "freezing of all at once" }.into()),
+            Self::Pair(_) => Err(PairError::NotOfPairs { what: "freezing all nodes at once" }.into()),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum InstanceError {
     /// A program is not on this machine.
-    #[error("{program} was not found in PATH or {searched}; `apt-get install {package}` brings it")]
+    #[error("{program} was not found in PATH or {searched}; to install it: `apt-get install {package}`")]
     NotInstalled {
         /// Program that was looked for.
         program: &'static str,
@@ -60,15 +60,17 @@ pub enum InstanceError {
         path: PathBuf,
     },
     /// Its devices were to be slowed down, and it has no group for that.
-    #[error("its disks cannot be slowed down: it was started without a control group for them")]
+    #[error(
+        "the server's disks cannot be slowed down, because the server was started without a control group for this"
+    )]
     NotThrottled,
     /// Its power was to be cut, and it lies on several volumes.
     #[error(
-        "a power cut hits one volume: put the whole server on one, without a separate log directory and without tablespaces"
+        "a power cut affects only one volume: put the whole server on one volume, without a separate log directory or tablespaces"
     )]
     SeveralVolumes,
     /// A clock was to jump that is everybody's.
-    #[error("its clock cannot jump: it was started with that of the machine")]
+    #[error("the server's clock cannot jump, because the server was started with the clock of the machine")]
     NoClock,
     /// A laboratory does not do what it was asked for.
     #[error("{0}")]
@@ -106,7 +108,7 @@ pub enum InstanceError {
     },
     /// A server belongs to a program that runs.
     #[error(
-        "{name} belongs to the prony with the process {pid}, which removes it at its end: end that one, with Ctrl-C or kill {pid}"
+        "{name} belongs to a running prony, process {pid}, and is removed when that process ends: end it with Ctrl-C or kill {pid}"
     )]
     HeldByAnother {
         /// Its name.
@@ -155,7 +157,7 @@ pub enum InstanceError {
         log: String,
     },
     /// A server does not take a setting.
-    #[error("{program} does not take its settings: {reason}; correct the setting")]
+    #[error("{program} rejected a setting: {reason}; correct this setting")]
     Setting {
         /// The program.
         program: &'static str,

@@ -101,7 +101,7 @@ impl Instance {
             Self::Postgres(server) => server.server(),
             Self::MariaDb(server) => server.server(),
             Self::MySql(server) => server.server(),
-            Self::Pair(_) => return Err(PairError::NotOfPairs { what: "state to come back to" }.into()),
+            Self::Pair(_) => return Err(PairError::NotOfPairs { what: "restoring an earlier state" }.into()),
         })
     }
 
@@ -211,7 +211,7 @@ impl Instance {
             Self::Postgres(server) => server.server().configure(options),
             Self::MariaDb(server) => server.server().configure(options),
             Self::MySql(server) => server.configure(options),
-            Self::Pair(_) => Err(PairError::NotOfPairs { what: "other settings once it is made" }.into()),
+            Self::Pair(_) => Err(PairError::NotOfPairs { what: "other settings after its creation" }.into()),
         }
     }
 

@@ -161,7 +161,10 @@ impl Known {
         let known: Self = serde_json::from_slice(&text)
             .map_err(|error| InstanceError::file("read", &path)(std::io::Error::other(error)))?;
         if ![FORMAT, FORMAT_OF_PAIRS].contains(&known.format) {
-            let newer = format!("its format is {}, and this prony reads {FORMAT_OF_PAIRS}", known.format);
+            let newer = format!(
+                "its format is {}, but this version of prony reads only format {FORMAT_OF_PAIRS}",
+                known.format
+            );
             return Err(InstanceError::file("read", path)(std::io::Error::other(newer)));
         }
         Ok(known)

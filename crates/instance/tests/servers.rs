@@ -241,7 +241,7 @@ fn a_server_that_is_held_is_left_to_its_program_and_one_without_a_name_is_refuse
     let known = Known::all().unwrap().into_iter().find(|known| known.name == name).unwrap();
     assert_eq!(known.standing(), Standing::Held(std::process::id()));
     let refused = known.remove().unwrap_err().to_string();
-    assert!(refused.starts_with(&format!("{name} belongs to the prony with the process")), "{refused}");
+    assert!(refused.starts_with(&format!("{name} belongs to a running prony, process")), "{refused}");
     let home = known.home().unwrap().to_owned();
     drop(instance);
     assert!(!home.exists() && Known::all().unwrap().iter().all(|known| known.name != name));

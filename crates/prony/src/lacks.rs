@@ -17,21 +17,27 @@ pub(crate) fn lacks(study: &Study, plan: &Plan) -> Vec<String> {
     let cpus = ::disk::usable_cpus().len() as u32;
     let mut lacks = Vec::new();
     if let Some(wanted) = needs.cpus.filter(|&wanted| cpus < wanted) {
-        lacks.push(format!("too few CPUs: intended for {wanted} or more, and this machine has {cpus}"));
+        lacks.push(format!(
+            "too few CPUs: the study is intended for {wanted} or more, but this machine has {cpus}"
+        ));
     }
     if let (Some(wanted), Some(memory)) = (needs.memory, ::disk::machine_memory_bytes())
         && (memory as f64) < wanted.0 as f64 * MEMORY_SHARE_MIN
     {
         let (wanted, memory) = (format::bytes(wanted.0), format::bytes(memory));
-        lacks
-            .push(format!("too little memory: intended for {wanted} or more, and this machine has {memory}"));
+        lacks.push(format!(
+            "too little memory: the study is intended for {wanted} or more, but this machine has {memory}"
+        ));
     }
     let places = places(plan);
     if let Some(wanted) = needs.space {
         let short = places.iter().filter_map(|place| Some((place, free_bytes(place)?)));
         lacks.extend(short.filter(|(_, free)| *free < wanted.0).map(|(place, free)| {
             let (wanted, free) = (format::bytes(wanted.0), format::bytes(free));
-            format!("too little space: intended for {wanted} free, and {} has {free}", place.display())
+            format!(
+                "too little space: the study is intended for {wanted} of free space, but {} has only {free}",
+                place.display()
+            )
         }));
     }
     lacks.extend(same_file_system(plan));

@@ -131,8 +131,7 @@ fn kind(volume: &Volume) -> Option<String> {
     let file_system = volume.file_system.as_deref()?;
     if IN_MEMORY.contains(&file_system) {
         return Some(format!(
-            "is in memory ({file_system}). No disk is measured, and the data counts as memory of the \
-             server. Give a directory on a disk"
+            "is in memory ({file_system}). No disk would be measured, and the data would count toward the server's memory. Give a directory on a disk"
         ));
     }
     ON_NETWORK
@@ -158,8 +157,8 @@ fn full(volume: &Volume, room: Room, least_bytes: u64) -> Option<String> {
 fn together(server: &StartedServer) -> Vec<String> {
     let of = |(places, device): (String, String)| {
         format!(
-            "{places} of {SERVER} were meant to be separate, but are on the same device, {device}. This \
-             run cannot show the benefit. Give directories on different devices"
+            "{places} of {SERVER} are given separately, but are on the same device, {device}. This run cannot show the benefit of \
+            separate devices. Give directories on different devices"
         )
     };
     report::on_one_device(server).into_iter().map(of).collect()
@@ -250,7 +249,7 @@ mod tests {
             &[("data", disk()), ("log", beside)],
             50,
             None,
-            &["data and log of the server pg were meant to be separate, but are on the same device, vda"],
+            &["data and log of the server pg are given separately, but are on the same device, vda"],
         );
     }
 }

@@ -141,8 +141,8 @@ fn enter_working_directory(begun_in: Option<&str>) -> Result<(), Failure> {
     std::env::set_current_dir(begun_in)
         .with_context(|| {
             format!(
-                "cannot enter {begun_in}, in which the study was started (its paths are relative to it; \
-                 create it again)"
+                "cannot enter {begun_in}, the directory in which the study was started. The paths of the study are relative to this \
+                directory; create it again"
             )
         })
         .map_err(Failure::usage)

@@ -125,7 +125,8 @@ impl Given<'_> {
                 "the time between two audits (--audit-every)".to_owned()
             }
             ("config", "maxoutstandingio") => match self.number()? {
-                0 => "about 140,000 at most in SQLIOSim; here the default of --outstanding".to_owned(),
+                0 => "0 means at most about 140,000 in SQLIOSim; prony uses the default of --outstanding"
+                    .to_owned(),
                 most => {
                     totals.outstanding = Some(most);
                     "the outstanding I/Os of all threads together (--outstanding applies to each thread)"
@@ -133,7 +134,7 @@ impl Given<'_> {
                 }
             },
             ("config", "cpucount") => match self.number()? {
-                0 => "0 is invalid in SQLIOSim; here the default of --threads".to_owned(),
+                0 => "0 is invalid in SQLIOSim; prony uses the default of --threads".to_owned(),
                 cpus => {
                     settings.threads = Some(cpus.min(disk::THREADS_MAX.into()) as u32);
                     "--threads".to_owned()
@@ -182,7 +183,7 @@ impl Given<'_> {
                      more cycles"
                     .to_owned())
             }
-            (0, Some(_)) => Ok("SQLIOSim runs forever with 0; here --duration applies".to_owned()),
+            (0, Some(_)) => Ok("with 0, SQLIOSim runs forever; in prony, --duration applies".to_owned()),
             _ => Ok("number of cycles, each with an audit (--duration)".to_owned()),
         }
     }
@@ -198,15 +199,15 @@ impl Given<'_> {
         let updates = matches!(self.asked.profile, VerifyProfile::Sqliosim | VerifyProfile::Quick);
         match (count, self.section.as_str()) {
             (0, "randomuser") if updates => Err(format!(
-                "0 means no random users in SQLIOSim, but the profile {profile} always updates pages at \
-                 random. Give --profile log (mostly a log) or checkpoint, or remove the line"
+                "0 means no random users in SQLIOSim, but the profile `{profile}` always updates pages at random. Give --profile log \
+                (mostly a log) or checkpoint, or remove the line"
             )),
             (0, "audituser") => {
-                Ok("not mapped: SQLIOSim still validates pages, and so do audits here".to_owned())
+                Ok("not mapped: even with 0, SQLIOSim still validates pages, and the audits of prony do the same".to_owned())
             }
             (0, "readaheaduser" | "bulkupdateuser" | "shrinkuser") if updates => Ok(format!(
                 "not mapped: 0 means no such users in SQLIOSim, but the profile {profile} still has their \
-                 I/O. --profile log has almost none of it"
+                 I/O. --profile log has almost no such I/O"
             )),
             (0, _) => Ok(format!("not mapped: the profile {profile} has its own mix")),
             _ => Ok(format!("not mapped: users are a part of the profile {profile}")),
@@ -278,7 +279,7 @@ fn not_mapped(section: &str, name: &str) -> &'static str {
         ("config", "maxmemorymb" | "cachehitratio") => {
             "every read goes to the storage, without a buffer pool"
         }
-        ("config", "stoponerror") => "a run continues, so that it finds all of the damage",
+        ("config", "stoponerror") => "prony always continues after damage, to find all of it",
         ("config", "targetioduration" | "allowiobursts") => {
             "prony keeps I/Os outstanding and never delays \
              them"
@@ -292,7 +293,9 @@ fn not_mapped(section: &str, name: &str) -> &'static str {
         (section, "maxsize" | "increment" | "shrinkable") if section.starts_with("file") => {
             "prony shrinks files by an eighth and grows them again"
         }
-        (section, "logfile") if section.starts_with("file") => "each file has its log, or use --profile log",
+        (section, "logfile") if section.starts_with("file") => {
+            "each file has its own log; alternatively use --profile log"
+        }
         (section, "sparse") if section.starts_with("file") => "files are fully allocated",
         (section, _) if USERS.contains(&section) => "the profile has its own mix",
         _ => "unknown option",
@@ -354,7 +357,7 @@ InitialSize=64
         line 5: [CONFIG] TestCycleDuration=600: the time between two audits (--audit-every)
         line 6: [CONFIG] NoBuffering=TRUE: --cache direct
         line 7: [CONFIG] WriteThrough=TRUE: --write-through
-        line 8: [CONFIG] MaxOutstandingIO=0: about 140,000 at most in SQLIOSim; here the default of --outstanding
+        line 8: [CONFIG] MaxOutstandingIO=0: 0 means at most about 140,000 in SQLIOSim; prony uses the default of --outstanding
         line 11: [RandomUser] UserCount=8: not mapped: users are a part of the profile sqliosim
         line 13: [File1] FileName=C:\data.mdx: not mapped: PATH gives the files
         line 14: [File1] InitialSize=4: --file-size, the largest of all files
@@ -403,18 +406,18 @@ InitialSize=64
     fn users_that_a_file_leaves_out_are_not_run_in_silence() {
         let text = "[CONFIG]\nTestCycles=1\n[RandomUser]\nUserCount=0\n[ReadAheadUser]\nUserCount=0\n[AuditUser]\nUserCount=0\n";
         insta::assert_snapshot!(read_alone(text).unwrap_err(), @"line 4: [RandomUser] UserCount=0: 0 means no random users in \
-        SQLIOSim, but the profile sqliosim always updates pages at random. Give --profile log (mostly a log) or checkpoint, or \
+        SQLIOSim, but the profile `sqliosim` always updates pages at random. Give --profile log (mostly a log) or checkpoint, or \
         remove the line");
         let log = read_with(text, VerifyProfile::Log, &Settings::default()).unwrap();
         insta::assert_snapshot!(log.told.join("\n"), @r"
         line 2: [CONFIG] TestCycles=1: number of cycles, each with an audit (--duration)
         line 4: [RandomUser] UserCount=0: not mapped: the profile log has its own mix
         line 6: [ReadAheadUser] UserCount=0: not mapped: the profile log has its own mix
-        line 8: [AuditUser] UserCount=0: not mapped: SQLIOSim still validates pages, and so do audits here
+        line 8: [AuditUser] UserCount=0: not mapped: even with 0, SQLIOSim still validates pages, and the audits of prony do the same
         ");
         let others = read_alone("[ReadAheadUser]\nUserCount=0\n[RandomUser]\nUserCount=-1\n").unwrap();
         insta::assert_snapshot!(others.told.join("\n"), @r"
-        line 2: [ReadAheadUser] UserCount=0: not mapped: 0 means no such users in SQLIOSim, but the profile sqliosim still has their I/O. --profile log has almost none of it
+        line 2: [ReadAheadUser] UserCount=0: not mapped: 0 means no such users in SQLIOSim, but the profile sqliosim still has their I/O. --profile log has almost no such I/O
         line 4: [RandomUser] UserCount=-1: not mapped: users are a part of the profile sqliosim
         ");
     }

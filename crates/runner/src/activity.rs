@@ -158,7 +158,7 @@ impl Looks {
         let was_apart = matches!(self.state, State::Apart { from_s } if from_s > 0.0);
         if !was_apart {
             let name = &self.of.name;
-            self.notes.push(format!("Session waits of {name} are unknown from {at_s:.1} s: {error}."));
+            self.notes.push(format!("Session waits of {name} are unknown since {at_s:.1} s: {error}."));
         }
         self.counted = None;
         self.state = State::Apart { from_s: at_s + AGAIN_S };
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(looks.sample(0.0), None);
         let notes = looks.notes();
         assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(notes[0].starts_with("Session waits of store (postgres) are unknown from 0.0 s: cannot"));
+        assert!(notes[0].starts_with("Session waits of store (postgres) are unknown since 0.0 s: cannot"));
         assert_eq!((looks.sample(0.5), looks.sample(1.5)), (None, None), "no reading of nothing");
         assert_eq!(looks.notes(), [""; 0]);
         assert!(matches!(looks.state, State::Apart { from_s } if from_s == 2.5), "it was tried at 1.5 s");

@@ -136,12 +136,8 @@ impl Clusters {
         loop {
             let looked = runtime.block_on(waiting::unless_stopped(stop, cluster.look(LOOK_WITHIN)));
             let seen = looked.ok_or_else(|| RunError::Interrupted(String::new()))?;
-            let alone = || {
-                format!(
-                    "no other member is a standby any more, unlike before the first trial \
-                 ({seen})"
-                )
-            };
+            let alone =
+                || format!("before the first trial another member was a standby, but now none is ({seen})");
             let is_alone = known == Some(true) && seen.is_redundant != Some(true);
             let Some(why) = seen.wrong().or_else(|| is_alone.then(alone)) else {
                 let was_redundant = known.unwrap_or(seen.is_redundant == Some(true));

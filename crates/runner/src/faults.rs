@@ -270,9 +270,9 @@ impl Faults {
                 }
                 Step::Break(at) => {
                     let why = if stop.load(Ordering::Relaxed) {
-                        "the run was stopped before it"
+                        "the run was stopped before it was due"
                     } else {
-                        "the load ended before it"
+                        "the load ended before it was due"
                     };
                     self.state().done[at].failed = Some(why.to_owned());
                 }
@@ -350,7 +350,7 @@ impl Faults {
                     done.mended_s = Some(now_s);
                     done.started_within_s = is_started_again.then_some(took_s);
                 }
-                Err(why) => done.failed = Some(format!("it cannot be undone: {why}")),
+                Err(why) => done.failed = Some(format!("the fault cannot be undone: {why}")),
             }
             done.begun_s.unwrap_or(now_s)
         };
@@ -568,7 +568,10 @@ mod tests {
         assert_eq!(told, ["break freeze", "mend freeze"]);
         assert!(done[0].mended_s.is_some() && done[0].failed.is_none(), "{done:?}");
         let told = failed(&done).unwrap();
-        assert!(told.contains("`kill at 30m`") && told.contains("the load ended before it"), "{told}");
+        assert!(
+            told.contains("`kill at 30m`") && told.contains("the load ended before it was due"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -585,7 +588,7 @@ mod tests {
         let [done] = faults.done().try_into().unwrap();
         assert_eq!((done.mended_s, done.started_within_s), (None, None));
         let told = failed(&[done]).unwrap();
-        assert!(told.ends_with("it cannot be undone: node1 does not answer after 60 s"), "{told}");
+        assert!(told.ends_with("the fault cannot be undone: node1 does not answer after 60 s"), "{told}");
     }
 
     #[test]

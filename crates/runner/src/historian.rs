@@ -90,8 +90,7 @@ fn invalid_because(
         setup.calibration.and_then(|calibration| Some(calibration.per_s()? * CALIBRATED_SHARE_MAX));
     if let Some(limit_per_s) = limit_per_s.filter(|&limit_per_s| rate_per_s > limit_per_s) {
         reasons.push(format!(
-            "{rate_per_s:.0} records/s exceeds half of the rate that this machine can collect and buffer \
-             ({limit_per_s:.0})"
+            "{rate_per_s:.0} records/s exceeds half of the maximum rate at which this machine can collect and buffer records ({limit_per_s:.0})"
         ));
     }
     client_limited(&reasons)

@@ -94,7 +94,7 @@ fn size(wanted: &WantedDatabase, of_job: Option<StoreSize>) -> Result<StoreSize,
     let own: Option<StoreSize> = wanted.load.as_ref().and_then(|load| load.parse().ok());
     match (own, of_job) {
         (Some(own), Some(asked)) if own != asked => Err(RunError::Database(Error::NoDatabase(format!(
-            "{}: the database gives size {own}, and the workload gives {asked}. Remove one of them",
+            "{}: size {own} is set for the database, but {asked} for the workload. Remove one of them",
             wanted.place()
         )))),
         (own, of_job) => Ok(own.or(of_job).unwrap_or(StoreSize::DEFAULT)),

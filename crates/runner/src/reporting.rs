@@ -42,8 +42,7 @@ fn taken_up(job: &Job, own: &Own, asked: &Asked<'_>) -> Result<(), RunError> {
     }
     if found == Some(job.standing) {
         return Err(Error::NoDatabase(format!(
-            "{} contains the right messages, but not prony's index messages_sent. Create the index again, \
-             or replace the database with {}",
+            "{} contains the right messages, but not prony's index messages_sent. Create the index again, or use {} to replace the database",
             asked.wanted.place(),
             Parameter::new("target.database.existing").of(Existing::Replace.name())
         ))
@@ -51,8 +50,7 @@ fn taken_up(job: &Job, own: &Own, asked: &Asked<'_>) -> Result<(), RunError> {
     }
     let holds = found.map_or_else(|| "no completely loaded messages".to_owned(), |found| found.to_string());
     Err(Error::NoDatabase(format!(
-        "{} contains {holds}, but the study needs {}. Change the study, use another database, or replace \
-         it with {}",
+        "{} contains {holds}, but the study needs {}. Change the study, use another database, or replace this one with {}",
         asked.wanted.place(),
         job.standing,
         Parameter::new("target.database.existing").of(Existing::Replace.name())
@@ -129,8 +127,8 @@ fn failed_because(outcome: &ReportingOutcome, setup: Option<&Setup>) -> Option<S
         let (rows, expected) = (run.answer.rows, setup.expected.rows);
         Some(match rows == expected {
             true => format!(
-                "report {} returned {rows} rows as expected, but their content is wrong. The data was \
-                 changed, or the database reads it wrongly",
+                "report {} returned {rows} rows as expected, but their content is wrong. Either the data was changed, or the \
+                database returns wrong results",
                 number + 1
             ),
             false => format!("report {} returned {rows} rows instead of {expected}", number + 1),

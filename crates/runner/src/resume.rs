@@ -45,7 +45,7 @@ pub enum ResumeError {
     },
     /// What it loads is another target than what was measured before.
     #[error(
-        "study.toml gives another target than the recorded trials: {}. Undo that, or start a new study", differs.join("; ")
+        "the target in study.toml differs from the target of the recorded trials: {}. Undo this change, or start a new study", differs.join("; ")
     )]
     OtherTarget {
         /// What differs, a sentence each.
@@ -208,7 +208,7 @@ fn other_loaded(then: &[String], now: &Trial) -> Option<String> {
         }
     };
     let differs = !then.is_empty() && then != now;
-    differs.then(|| format!("the target was {} and is now {}", then.join(" and "), now.join(" and ")))
+    differs.then(|| format!("the target was {}, but is now {}", then.join(" and "), now.join(" and ")))
 }
 
 fn between(then: &Value, now: &Value) -> Vec<String> {
@@ -218,7 +218,7 @@ fn between(then: &Value, now: &Value) -> Vec<String> {
         |path: &&String| path.rsplit('.').next() != Some("keep") && then.get(*path) != now.get(*path);
     let told = |value: Option<&String>| value.map_or("not set", String::as_str).to_owned();
     let sentence = |path: &String| {
-        format!("target.{path} was {} and is now {}", told(then.get(path)), told(now.get(path)))
+        format!("target.{path} was {}, but is now {}", told(then.get(path)), told(now.get(path)))
     };
     paths.into_iter().filter(matters).map(sentence).collect()
 }
@@ -292,7 +292,7 @@ fn differences(begun: &Environment, now: &Environment, plan: &Plan) -> Vec<Strin
         ("prony", begun.tool_version.clone(), now.tool_version.clone()),
     ];
     let differs = pairs.into_iter().filter(|(_, begun, now)| begun != now);
-    differs.map(|(what, begun, now)| format!("{what} was {begun} and is {now}")).collect()
+    differs.map(|(what, begun, now)| format!("{what} was {begun}, but is now {now}")).collect()
 }
 
 /// Which volumes of a machine are of those that were known when a study was begun. Format 1 recorded one alone: that of the

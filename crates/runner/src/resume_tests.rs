@@ -358,7 +358,7 @@ fn another_machine_is_told() {
     let resume = Resume::of(&plan, begun).unwrap();
     let after = record(Vec::new(), &told(&study, Some(&resume), usize::MAX));
     let differs = &after.manifest.resumed[0].differs;
-    assert!(differs.len() == 1 && differs[0].starts_with("kernel was 2.6.32 and is "), "{differs:?}");
+    assert!(differs.len() == 1 && differs[0].starts_with("kernel was 2.6.32, but is now "), "{differs:?}");
 }
 
 #[test]
@@ -407,13 +407,13 @@ fn another_target_than_the_one_that_was_measured_is_refused() {
     };
     let url = edited(HISTORIAN, "append=50ms", "append=90ms");
     assert!(
-        url.contains(": target.database.1.at was fake:?append=50ms and is now fake:?append=90ms. Undo"),
+        url.contains(": target.database.1.at was fake:?append=50ms, but is now fake:?append=90ms. Undo"),
         "{url}"
     );
     let name = edited(SEARCHES, "[target]", "[target]\n    database = \"other\"");
-    assert!(name.contains(": target.database.1.name was not set and is now other. Undo"), "{name}");
+    assert!(name.contains(": target.database.1.name was not set, but is now other. Undo"), "{name}");
     let path = edited(PLAIN, "/nowhere", "/elsewhere");
-    assert!(path.contains(": target.paths.1 was /nowhere and is now /elsewhere. Undo"), "{path}");
+    assert!(path.contains(": target.paths.1 was /nowhere, but is now /elsewhere. Undo"), "{path}");
     let kept = Study::from_toml(&HISTORIAN.replace("[target]", "[target]\n    keep = true")).unwrap();
     assert_eq!(Resume::of(&Plan::of(&kept).unwrap(), measured(HISTORIAN)).map(|_| ()), Ok(()));
 }
@@ -431,7 +431,7 @@ fn another_target_than_a_setup_of_format_1_tells_is_refused() {
     assert_eq!(resumed(HISTORIAN), Ok(()));
     let other = resumed(&HISTORIAN.replace("append=50ms", "append=90ms")).unwrap_err();
     assert!(
-        other.contains(": the target was fake:?append=50ms and is now fake:?append=90ms. Undo"),
+        other.contains(": the target was fake:?append=50ms, but is now fake:?append=90ms. Undo"),
         "{other}"
     );
 }
@@ -444,11 +444,11 @@ fn what_was_loaded_is_compared_by_paths_and_addresses() {
     assert_eq!(other_loaded(&then("/nowhere"), &disk), None);
     assert_eq!(other_loaded(&[], &disk), None, "nothing outside the process was loaded");
     let told = other_loaded(&then("/data, /more"), &disk);
-    assert_eq!(told.as_deref(), Some("the target was /data, /more and is now /nowhere"));
+    assert_eq!(told.as_deref(), Some("the target was /data, /more, but is now /nowhere"));
     let server = first(&HISTORIAN.replace("fake:?append=50ms", "postgres://u:secret@h/postgres"));
     assert_eq!(other_loaded(&then("postgres://u@h/prony_historian"), &server), None);
     let told = other_loaded(&then("postgres://u@h/plant"), &server).unwrap();
-    assert_eq!(told, "the target was postgres://u@h/plant and is now postgres://u@h/prony_historian");
+    assert_eq!(told, "the target was postgres://u@h/plant, but is now postgres://u@h/prony_historian");
 }
 
 /// Format 1 knew one volume, so that a log on another device was taken for a change of the machine.
@@ -479,9 +479,13 @@ fn a_log_that_format_1_did_not_record_is_no_other_device() {
     let (old, now) = ([("target", "/dev/sda")], [("data", "/dev/sda"), ("log", "/dev/sdb")]);
     assert_eq!(told(&old, &now, &plan(HISTORIAN)), [""; 0]);
     let moved = told(&[("target", "/dev/sdb")], &now, &plan(HISTORIAN));
-    assert_eq!(moved, ["device was /dev/sdb and is /dev/sda"]);
+    assert_eq!(moved, ["device was /dev/sdb, but is now /dev/sda"]);
     let both = told(&[("data", "/dev/sda")], &now, &plan(HISTORIAN));
-    assert_eq!(both, ["device was /dev/sda and is /dev/sda, /dev/sdb"], "format 2 would have recorded it");
+    assert_eq!(
+        both,
+        ["device was /dev/sda, but is now /dev/sda, /dev/sdb"],
+        "format 2 would have recorded it"
+    );
     let paths = [("/a", "/dev/sdc"), ("/nowhere", "/dev/sda")];
     assert_eq!(told(&old, &paths, &plan(PLAIN)), [""; 0], "that of the first path");
 }
@@ -489,7 +493,7 @@ fn a_log_that_format_1_did_not_record_is_no_other_device() {
 #[test]
 fn a_servers_limit_is_part_of_the_target() {
     let of = |memory: &str| serde_json::json!({"server": {"pg": {"memory": memory, "keep": memory}}});
-    let told = ["target.server.pg.memory was 8GiB and is now 4GiB"];
+    let told = ["target.server.pg.memory was 8GiB, but is now 4GiB"];
     assert_eq!(between(&of("8GiB"), &of("4GiB")), told);
 }
 

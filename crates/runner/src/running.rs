@@ -67,7 +67,7 @@ impl Bringing<'_, '_, '_> {
         if *cold {
             let begin = Instant::now();
             self.work("emptying the server's buffers", held.own.cool())?;
-            self.took("the server's buffers were emptied, also those of its other databases", begin);
+            self.took("the server's buffers were emptied, including those of its other databases", begin);
         }
         Ok(())
     }

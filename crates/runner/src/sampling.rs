@@ -171,7 +171,7 @@ impl Course {
         let all = self.made + missed;
         (missed as f64 > all as f64 * self.missing_share_told).then(|| {
             format!(
-                "{missed} of {all} readings of the {} are missing, because one took {:.1} s.",
+                "{missed} of {all} readings of the {} are missing, because one reading took {:.1} s.",
                 self.name,
                 self.longest.max(longest).as_secs_f64()
             )
@@ -277,7 +277,7 @@ mod tests {
         await_reading(&sampling, 20, 0.100);
         let (_, missing) = sampling.end();
         let told = missing.iter().find(|told| told.contains("devices")).unwrap();
-        assert!(told.contains("readings of the devices are missing, because one took"), "{told}");
+        assert!(told.contains("readings of the devices are missing, because one reading took"), "{told}");
         drop(open);
     }
 
@@ -301,11 +301,11 @@ mod tests {
         assert_eq!(course.missing(ms(600)), None);
         assert_eq!(course.made(ms(500), ms(1_260)), ms(1_500), "those at 750, 1,000 and 1,250 ms are gone");
         let told = course.missing(ms(1_400)).unwrap();
-        assert_eq!(told, "3 of 6 readings of the devices are missing, because one took 0.8 s.");
+        assert_eq!(told, "3 of 6 readings of the devices are missing, because one reading took 0.8 s.");
         course.reading_since = Some(ms(1_500));
         assert_eq!(course.missing(ms(1_400)).unwrap(), told, "a reading that has begun since");
         let told = course.missing(ms(4_010)).unwrap();
-        assert_eq!(told, "13 of 16 readings of the devices are missing, because one took 2.5 s.");
+        assert_eq!(told, "13 of 16 readings of the devices are missing, because one reading took 2.5 s.");
     }
 
     #[test]

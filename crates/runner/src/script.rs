@@ -39,8 +39,7 @@ pub(crate) fn ready(job: &Job, asked: &Asked<'_>, tell: &mut Tell<'_>) -> Result
     let is_theirs = asked.wanted.existing == Existing::AsItIs;
     if is_theirs && init.is_some() {
         return Err(Error::NoDatabase(format!(
-            "{} is used as it is, and {} needs a database that prony creates. Create the tables yourself, \
-             and remove it",
+            "{} is used as it is, but {} needs a database that prony creates. Create the tables yourself, and remove this option",
             asked.wanted.place(),
             Parameter::new("workload.script.init")
         ))
@@ -112,20 +111,18 @@ async fn is_to_make_tables(
         Tables::Of(there) => match job.scale.filter(|scale| *scale != there) {
             None => Ok(false),
             Some(scale) => Err(Error::NoDatabase(format!(
-                "pgbench's tables in {place} have scale {there}, not {}. Remove it, or drop the tables",
+                "pgbench's tables in {place} have scale {there}, not {}. Remove this option, or drop the tables",
                 Parameter::new("workload.script.scale").of(scale)
             ))),
         },
         Tables::None if is_theirs && !job.initialise => Err(Error::NoDatabase(format!(
-            "pgbench's tables are missing in {place}, which is used as it is. To create them there for \
-             good, give {}",
+            "pgbench's tables are missing in {place}, and prony uses this database as it is. To create the tables there permanently, give {}",
             Parameter::new("workload.script.initialise").of("true")
         ))),
         Tables::None => match builtin::system_schema(session).await? {
             None => Ok(true),
             Some(name) => Err(Error::NoDatabase(format!(
-                "`{name}` is a system schema, in which prony creates no tables. Give a database of yours \
-                 at the end of the address"
+                "`{name}` is a system schema, and prony does not create tables there. Give one of your databases at the end of the address"
             ))),
         },
     }
@@ -167,7 +164,7 @@ fn failed_because(outcome: &ScriptOutcome) -> Option<String> {
     }
     let first = outcome.first_unmet.as_ref().filter(|_| outcome.unmet > 0)?;
     let times = if outcome.unmet == 1 { "once".to_owned() } else { format!("{} times", outcome.unmet) };
-    Some(format!("results differed from a script's expectation {times}. First: {first}"))
+    Some(format!("the expected result of a script was not met {times}. First: {first}"))
 }
 
 /// Why a trial's figures do not mean what they should, if so.

@@ -50,7 +50,7 @@ impl Rules {
         {
             let mean_ms = mean_us / 1e3;
             let reason = format!(
-                "the mean latency was {mean_ms:.1} ms at {} outstanding, above the tolerance of {tolerance}",
+                "with {mean_ms:.1} ms at {} outstanding I/Os, the mean latency exceeded the tolerance of {tolerance}",
                 trial.work.job::<disk::Settings>().map_or(0, |job| job.outstanding)
             );
             self.ended_series.insert(trial.series.clone(), reason);

@@ -148,8 +148,8 @@ fn check_own_axis(study: &Study, own: &Axis) -> Vec<StudyError> {
     let whole = study.axis.iter().find(|axis| axis.key == own.key).unwrap_or(own);
     let mut errors = check_axis(own, &levels_anywhere(study, whole));
     if own.reference.is_some() {
-        let problem = "`reference` is not allowed here. Set it next to `levels` in [[axis]]. A \
-             configuration without that level uses its first level as the reference";
+        let problem = "`reference` is not allowed here. Set it next to `levels` in [[axis]]. If a configuration does not have the \
+        reference level, its first level is the reference";
         errors.push(mistake(Place::Axis(own.key.clone()), problem));
     }
     errors
@@ -182,7 +182,7 @@ fn check_configurations(study: &Study) -> Vec<StudyError> {
             errors.extend(check_own_axis(study, own));
             if !study.axis.iter().any(|axis| axis.key == own.key) {
                 let problem = format!(
-                    "it has levels of {}, which is not an axis of the study. Add it as [[axis]]",
+                    "it has levels of {}, but the study has no such axis. Add the axis as [[axis]]",
                     own.key
                 );
                 errors.push(mistake(Place::Configuration(name.clone()), problem));
@@ -287,7 +287,7 @@ fn check_published(study: &Study, points: &[Point]) -> Vec<StudyError> {
                 figure.configuration.iter().chain(figure.at.keys()).cloned().collect::<Vec<_>>().join(", ");
             mistake(
                 "published",
-                format!("a figure belongs to {of}, which is not a configuration or axis of the study"),
+                format!("a figure is assigned to {of}, but the study has no such configuration or axis"),
             )
         })
         .collect()
@@ -319,7 +319,10 @@ fn check_order(study: &Study) -> Vec<StudyError> {
         (None, Some(_)) => "steady",
         (None, None) => return Vec::new(),
     };
-    vec![mistake(place, "it skips later trials, so each block needs the given order. Set order = \"given\"")]
+    vec![mistake(
+        place,
+        "this rule skips later trials, so the trials of each block must run in the given order. Set order = \"given\"",
+    )]
 }
 
 /// Looks that could end nothing.
@@ -340,8 +343,8 @@ fn check_stop(study: &Study) -> Vec<StudyError> {
         (study.order == Order::Repeats)
             .then(|| "needs another order: \"repeats\" compares nothing".to_owned()),
         (blocks <= first).then(|| {
-            format!("it can end a study after {first} blocks or later, so {blocks} saves none. Give {} or \
-                 more, or remove it", first + 1)
+            format!("this rule can end a study after {first} blocks at the earliest, so with {blocks} it saves nothing. Use {} or \
+            more blocks, or remove this rule", first + 1)
         }),
         (blocks > most).then(|| {
             format!("it supports at most {most} blocks, but the study has {blocks}. Give fewer, or remove it")

@@ -79,7 +79,9 @@ fn configurations_that_cannot_be_are_told() {
     );
     told(
         &format!("[[configuration]]\nname = \"a\"\naxis = [{DEPTHS}]"),
-        &["a: it has levels of workload.disk.outstanding, which is not an axis of the study"],
+        &[
+            "a: it has levels of workload.disk.outstanding, but the study has no such axis. Add the axis as [[axis]]",
+        ],
     );
 }
 
@@ -102,7 +104,12 @@ fn thresholds_that_cannot_be_are_told() {
 
 #[test]
 fn rules_of_series_need_an_order() {
-    told("latency_tolerance = \"20ms\"", &["latency_tolerance: it skips later trials"]);
+    told(
+        "latency_tolerance = \"20ms\"",
+        &[
+            "latency_tolerance: this rule skips later trials, so the trials of each block must run in the given order",
+        ],
+    );
     told("latency_tolerance = \"20ms\"\norder = \"given\"", &[]);
 }
 
@@ -112,7 +119,9 @@ fn looks_that_could_end_nothing_are_told() {
     told(&stop(&format!("blocks = 7\naxis = [{DEPTHS}]")), &[]);
     told(
         &stop(&format!("blocks = 6\naxis = [{DEPTHS}]")),
-        &["stop: it can end a study after 6 blocks or later, so 6 saves none. Give 7 or more, or remove it"],
+        &[
+            "stop: this rule can end a study after 6 blocks at the earliest, so with 6 it saves nothing. Use 7 or more blocks, or remove this rule",
+        ],
     );
     told(
         &stop(&format!("blocks = 101\naxis = [{DEPTHS}]")),
@@ -184,7 +193,7 @@ fn a_server_that_cannot_be_started_is_refused_with_the_remedy() {
         "[target]\ndatabase = { at = \"pg\", count = 2 }\n[target.server.pg]\nengine = \"postgres\"\ninstances = 3",
     );
     assert!(
-        idle.contains("target.server.pg.instances: 3 servers, but databases on only 2 of them"),
+        idle.contains("target.server.pg.instances: only 2 of the 3 servers would have a database. Set"),
         "{idle}"
     );
     let older = target("[target.mariadb]\nmemory = \"1MiB\"");
@@ -223,11 +232,17 @@ fn a_cluster_of_others_is_loaded_where_it_is_said_or_at_all_of_its_nodes() {
 fn a_cluster_of_others_that_cannot_be_is_told_with_the_remedy() {
     let prod = |keys: &str| format!("[target.cluster.prod]\n{keys}");
     for (target, told) in [
-        (prod(""), "target.cluster.prod.address: missing. Give the address for sessions"),
-        (prod("nodes = [\"mysql://a@my1\", \"mysql://a@my2\"]"), "because MySQL takes only one: the primary"),
+        (
+            prod(""),
+            "target.cluster.prod.address: missing. Give the address to which clients connect, for example",
+        ),
+        (
+            prod("nodes = [\"mysql://a@my1\", \"mysql://a@my2\"]"),
+            "because MySQL accepts only one: the primary",
+        ),
         (
             format!("{NODES}\naddress = \"mysql://a@my1\""),
-            "target.cluster.prod.nodes: postgres://app@pg1/shop has another engine than mysql://a@my1",
+            "target.cluster.prod.nodes: postgres://app@pg1/shop and mysql://a@my1 have different engines",
         ),
         (prod("nodes = [\"postgres://a@pg1/x\", \"postgres://b@PG1/y\"]"), "is given twice"),
         (prod("nodes = [\"postgres://a@pg1,pg2/x\"]"), "has several hosts. Give each of them separately"),
@@ -238,7 +253,7 @@ fn a_cluster_of_others_that_cannot_be_is_told_with_the_remedy() {
         (prod("address = \"sqlite:x\""), "sqlite:x cannot be a cluster"),
         (
             GROUP.to_owned(),
-            "target.database.existing: would create a database outside the availability group",
+            "target.database.existing: prony would create a database outside the availability group",
         ),
         (
             format!("{NODES}\n[target.server.prod]\nengine = \"postgres\""),
@@ -269,7 +284,7 @@ fn a_cluster_of_others_is_broken_by_commands_that_are_given_alone() {
             "\"freeze for 1s at 1s\"",
             "target.cluster.prod.faults: `freeze` on a cluster that prony did not start needs a command",
         ),
-        ("\"cut at 1s\"", "(known: kill, switchover). Give the command as fault.NAME"),
+        ("\"cut at 1s\"", "(known: kill, switchover). Define the command as fault.NAME"),
         ("\"kill of standby at 1s\"", "which sets its own duration, amount and node"),
         ("\"kill at 90m\"", "would outlast the load"),
     ] {
@@ -344,7 +359,7 @@ fn a_pair_and_its_faults_are_what_can_be_done() {
     let told = refused("server.pg.faults", faults, server);
     for part in [
         "`freeze` needs a duration",
-        "`switchover` needs another node",
+        "`switchover` needs more than one node",
         "would outlast the load",
         "unknown fault `pull`",
     ] {
@@ -388,8 +403,13 @@ fn pairs_of_mariadb_are_what_it_has_and_what_cannot_be_done_to_them_is_told() {
         (&mariadb, "sync", "freeze-receiver for 1s at 1s", "which Galera nodes do not have"),
         (&mariadb, "sync", "promote at 1s", "without automatic failover, but this one has it"),
         (&postgres, "sync", "promote at 1s", "without automatic failover, but this one has it"),
-        (&postgres, "async", "promote of standby at 1s", "takes over and does not fail"),
-        (&postgres, "none", "promote at 1s", "`promote` needs another node"),
+        (
+            &postgres,
+            "async",
+            "promote of standby at 1s",
+            "names a standby, but the standby is the node that takes over",
+        ),
+        (&postgres, "none", "promote at 1s", "`promote` needs more than one node"),
         (
             &mariadb,
             "async",
@@ -423,7 +443,7 @@ fn nodes_on_volumes_of_their_own_fail_one_by_one_or_lose_their_power_at_once() {
         ("sync", "", "fill for 1s at 1s", "nodes = [\"/volume1\", \"/volume2\"]"),
         ("sync", two, "kill of all at 1s", "only power-cut can"),
         ("sync", two, "fill of all for 1s at 1s", "only power-cut can"),
-        ("none", "", "power-cut of all at 1s", "gives a node, but there is only one"),
+        ("none", "", "power-cut of all at 1s", "names a node, but this server has only one"),
         ("none", two, "kill at 1s", "nodes: needs a replicated pair. Add pair"),
         ("sync", three, "kill at 1s", "nodes: must be two directories"),
         ("quorum", two, "kill at 1s", "nodes: must be three directories"),
@@ -470,7 +490,7 @@ fn any_key_of_a_target_is_an_axis() {
     let named = places("database.name", "\"a\", \"b\"", postgres);
     assert!(named[0].starts_with("a of ") && named[1].starts_with("b of "), "{named:?}");
     let two = refused("database.keep", "true, false", postgres);
-    assert!(two.contains("has different values of existing or keep"), "{two}");
+    assert!(two.contains("has different values of `existing` or `keep` in different trials"), "{two}");
 }
 
 /// A configuration's database inherited that the study's may be replaced, and was replaced: nobody had said so of it.
@@ -548,13 +568,13 @@ fn a_database_holds_one_thing_for_all_trials() {
     assert_eq!(sizes("\"1MB\""), "");
     let two = sizes("\"1MB\", \"2MB\"");
     assert!(
-        two.contains("/a would need two contents, an order store of 1MB and an order store of 2MB"),
+        two.contains("/a would have to contain both an order store of 1MB and an order store of 2MB"),
         "{two}"
     );
     let both = told(
         "[[configuration]]\nname = \"a\"\nworkload.historian = {}\n[[configuration]]\nname = \"b\"\nworkload.orders = {}",
     );
-    assert!(both.contains("/a would need two contents, historian and an order store"), "{both}");
+    assert!(both.contains("/a would have to contain both historian and an order store"), "{both}");
 }
 
 /// What a workload needs of a target is said by the workload, and checked by one rule.
@@ -576,8 +596,8 @@ fn a_target_has_what_a_workload_needs_and_no_more() {
         ("orders", "database = \"pg\"", "`pg` is neither an address nor a server of the study"),
         ("orders", "database = { at = \"sqlite:/a\", count = 2 }", "target.database.count: does not apply"),
         ("orders", "database = { name = \"a\" }", "target.database.at: missing"),
-        ("orders", "database = { at = \"sqlite:/a\", existing = \"reuse\" }", "give \"use\""),
-        ("historian", "database = { at = \"sqlite:/a\", existing = \"use\" }", "give \"reuse\""),
+        ("orders", "database = { at = \"sqlite:/a\", existing = \"reuse\" }", "already, use \"use\""),
+        ("historian", "database = { at = \"sqlite:/a\", existing = \"use\" }", "already, use \"reuse\""),
         ("disk", "database = \"sqlite:/a\"", "target.paths: missing"),
         ("historian", "paths = [\"/a\"]", "target.database: missing"),
     ] {
@@ -596,7 +616,8 @@ fn an_older_spelling_is_read_and_shown_as_it_is_now() {
     let told = notes(historian);
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].starts_with("target.url, target.keep is an old spelling. Write [target] database = {")
+        told[0]
+            .starts_with("target.url, target.keep use an old spelling. Write them as [target] database = {")
             && ["name = \"a\"", "keep = true", "postgres://me@h"].iter().all(|part| told[0].contains(part))
             && !told[0].contains("secret"),
         "{told:?}"
@@ -612,7 +633,7 @@ fn an_older_spelling_is_read_and_shown_as_it_is_now() {
             .all(|database| database.existing == database::Existing::Refuse && database.is_transient())
     );
     let note = &plan.notes[0];
-    assert!(note.starts_with("target.store is an old spelling"), "{note}");
+    assert!(note.starts_with("target.store uses an old spelling. Write it as [target] "), "{note}");
     // What it teaches is no older spelling itself, and comes to the same.
     assert!(!note.contains("load ="), "{note}");
     assert!(
@@ -639,7 +660,10 @@ fn metrics_that_nothing_measures_are_told() {
     told("metric = \"p99_ms\"", &[]);
     told(
         "[published]\nsource = \"x\"\nfigures = [{ at.threads = \"1\", metric = \"opm\" }]",
-        &["does not measure `opm`", "a figure belongs to threads, which is not a configuration or axis"],
+        &[
+            "does not measure `opm`",
+            "a figure is assigned to threads, but the study has no such configuration or axis",
+        ],
     );
 }
 

@@ -69,7 +69,7 @@ fn of_axis(study: &Study, axis: &Axis, points: &[Point], prints: &[u64]) -> Opti
 fn since(study: &Study, axis: &Axis) -> String {
     let other = study.axis.iter().find(|other| other.key != axis.key && is_within(&other.key, &axis.key));
     other.map_or_else(String::new, |other| {
-        format!(", because the axis {} sets the same parameter or a part of it", other.key)
+        format!(", because the axis {} sets the same parameter, or a part of this one", other.key)
     })
 }
 
@@ -97,10 +97,10 @@ pub(crate) fn without_effect(study: &Study, without: &Study, key: &str) -> Optio
     let axis = study.axis.iter().find(|axis| is_within(&axis.key, key));
     Some(match axis {
         Some(axis) => format!(
-            "no effect: the axis {} sets it at each level. Set that axis, or change the file",
+            "no effect: the axis {} sets this parameter at each level. Set the axis instead, or change the file",
             axis.key
         ),
-        None => "no effect: each configuration sets it itself. Change them in the file".to_owned(),
+        None => "no effect: each configuration sets its own value. Change the values in the file".to_owned(),
     })
 }
 
@@ -134,7 +134,7 @@ mod tests {
                 &format!("key = \"target.database.at\", {other}")
             ),
             "target.database: levels sqlite:/a and sqlite:/b give the same trials, because the axis \
-             target.database.at sets the same parameter or a part of it. Remove one of them"
+             target.database.at sets the same parameter, or a part of this one. Remove one of them"
         );
         let older = axes(
             &format!("key = \"target.url\", {files}"),
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "--set target.database.at: no effect: the axis target.database sets it at each level. Set that axis, or change \
+                "--set target.database.at: no effect: the axis target.database sets this parameter at each level. Set the axis instead, or change \
               the file"
             ]
         );
@@ -194,7 +194,7 @@ mod tests {
         let told = of_file(file, &[("target.database.keep", true.into())]);
         assert!(told[0].starts_with("--set target.database.keep: no effect: the axis"), "{told:?}");
         let look = of_file(file, &[("quick_look.blocks", 3.into())]);
-        assert!(look[0].starts_with("--set quick_look.blocks: no effect"), "{look:?}");
+        assert!(look[0].starts_with("--set quick_look.blocks: no effect: --set overrides"), "{look:?}");
         for (key, value) in [
             ("target.database", toml::Value::from("sqlite:/c")),
             ("workload.historian.rate", 1.into()),
@@ -206,6 +206,6 @@ mod tests {
         let each = "blocks = 1\ntarget.database = \"sqlite:/a\"\nworkload.historian.rate = 1\n[[configuration]]\nname = \"a\"\n\
                     target.database = \"sqlite:/b\"\n[[configuration]]\nname = \"b\"\ntarget.database = \"sqlite:/c\"\n";
         let told = of_file(each, &[("target.database.at", "sqlite:/x".into())]);
-        assert!(told[0].contains("each configuration sets it itself"), "{told:?}");
+        assert!(told[0].contains("each configuration sets its own value"), "{told:?}");
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         let refused = rules(&study, None).unwrap_err();
         assert!(
             refused.contains(
-                "search.confirm_for: invalid value 9m: must be longer than the steps before it, 9m"
+                "search.confirm_for: invalid value 9m: must be longer than the earlier confirmation steps, which take 9m"
             ),
             "{refused}"
         );
@@ -136,7 +136,10 @@ mod tests {
         assert_eq!(of("confirmations = 1"), Ok((1, 1)));
         assert_eq!(of("confirmations = 2\nconfirmations_of = 5"), Ok((2, 5)));
         let refused = of("confirmations = 5\nconfirmations_of = 4").unwrap_err();
-        assert!(refused.contains("confirmations_of: invalid value 4: 5 of them must pass"), "{refused}");
+        assert!(
+            refused.contains("confirmations_of: invalid value 4: it cannot be less than confirmations, 5"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -83,7 +83,8 @@ impl Search {
             return Err(one_error("search.confirm_for", problem));
         }
         if let Some(of) = self.confirmations_of.filter(|&of| of < self.confirmations) {
-            let problem = format!("invalid value {of}: {} of them must pass", self.confirmations);
+            let problem =
+                format!("invalid value {of}: it cannot be less than confirmations, {}", self.confirmations);
             return Err(one_error("search.confirmations_of", problem));
         }
         for (place, value, low, high) in [
@@ -103,7 +104,9 @@ impl Search {
     fn too_short_long_step(&self) -> Option<String> {
         let confirm = self.confirm.unwrap_or(Span { ns: CONFIRM_WARM_UP.ns + CONFIRM_WINDOW_MIN.ns });
         let long = self.confirm_for.filter(|long| *long <= confirm)?;
-        Some(format!("invalid value {long}: must be longer than the steps before it, {confirm}"))
+        Some(format!(
+            "invalid value {long}: must be longer than the earlier confirmation steps, which take {confirm}"
+        ))
     }
 
     fn confirmations_of(&self) -> u32 {

@@ -241,7 +241,7 @@ impl Study {
                 |problem| one_error(mistake::Place::Configuration(configuration.name.clone()), problem),
             )?;
             let problem = format!(
-                "the profile{} sets this for `{}`. Remove it, or remove --profile",
+                "the profile{} already sets this value for `{}`. Remove the value, or remove --profile",
                 self.profile.as_ref().map_or_else(String::new, |name| format!(" {name}")),
                 configuration.name
             );
@@ -281,8 +281,7 @@ impl Study {
         let (name, server) = servers.find(|(_, server)| server.runs() && server.quiet_below.is_some())?;
         let at: Vec<String> = server.at.iter().map(ToString::to_string).collect();
         Some(format!(
-            "target.server.{name}.quiet_below has no effect, because the devices of {} are on another \
-             machine. prony waits only for its rest",
+            "target.server.{name}.quiet_below has no effect, because the devices of {} are on another machine. prony waits only for the rest period",
             at.join(", ")
         ))
     }

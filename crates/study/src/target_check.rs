@@ -57,7 +57,7 @@ fn check_faults(point: &Point) -> Vec<StudyError> {
     let told = |key: String, mut problems: Vec<String>, has_faults: bool| {
         if has_faults && !work.endures_faults() {
             problems.push(format!(
-                "not possible under `{}`, which ends if its database is unreachable. Remove them",
+                "faults are not possible under `{}`, which ends if its database is unreachable. Remove them",
                 work.workload().name()
             ));
         }
@@ -165,8 +165,7 @@ fn check_databases(target: &Target, needs: TargetNeeds) -> Vec<StudyError> {
         errors.push(mistake(
             DATABASE,
             format!(
-                "existing = \"{asked}\" does not apply to {who}. For a database that exists already, \
-                 give \"{remedy}\""
+                "existing = \"{asked}\" cannot be used for {who}. For a database that exists already, use \"{remedy}\""
             ),
         ));
     }
@@ -209,8 +208,8 @@ fn idle_servers(target: &Target, wanted: &[WantedDatabase]) -> Vec<StudyError> {
             of_it.filter_map(|server| server.number).collect::<BTreeSet<u32>>().len() as u32
         };
         let problem = format!(
-            "{instances} servers, but databases on only {used} of them. Set the count of target.database \
-             to {instances}, or use fewer instances"
+            "only {used} of the {instances} servers would have a database. Set the count of target.database to \
+            {instances}, or use fewer instances"
         );
         (used < instances).then(|| mistake(format!("target.server.{name}.instances"), problem))
     };
@@ -272,8 +271,8 @@ fn check_laid(database: &Database, wanted: &[WantedDatabase]) -> Vec<StudyError>
         mistake(format!("{DATABASE}.{key}"), problem)
     }));
     if wanted.iter().filter(is_there).any(|wanted| wanted.cycle.anew) {
-        let problem = "uses an existing database, but its server's between_trials = \"recreate\" deletes \
-             it. Give only one of them";
+        let problem = "names a database that exists already, but between_trials = \"recreate\" of its server would delete the \
+        database. Give only one of them";
         errors.push(mistake("target.database.existing", problem));
     }
     errors
@@ -293,7 +292,7 @@ fn unnameable(database: &WantedDatabase) -> Option<StudyError> {
     }
     let Some(file) = database.url.file() else {
         let problem = format!(
-            "invalid database name `{}`. Use 1 to 63 letters without accents, digits or _",
+            "invalid database name `{}`. Use 1 to 63 characters: unaccented letters, digits and _",
             database.name
         );
         return (!is_theirs && !is_name(&database.name)).then(|| mistake(NAME, problem));
@@ -350,16 +349,16 @@ fn laid_in_two_ways(other: &WantedDatabase, database: &WantedDatabase) -> Option
     };
     if is_said(other) != is_said(database) {
         let problem = format!(
-            "{place} has log settings (recovery, delayed_durability) in some trials only, and later trials \
-             would inherit them. Set them in all trials or in none"
+            "{place} has log settings (recovery, delayed_durability) in only some trials, but later trials would inherit them. Set \
+            them in all trials or in none"
         );
         return Some(mistake(DATABASE, problem));
     }
     let has_snapshot = |database: &WantedDatabase| database.cycle.saving == Some(Saving::Snapshot);
     if has_snapshot(other) != has_snapshot(database) {
         let problem = format!(
-            "{place} has a snapshot in some trials only, but its cost (copying changed pages) would affect \
-             all. Use a separate named database for each way to restore"
+            "{place} has a snapshot in only some trials, but the snapshot's cost (copying changed pages) would affect all trials. \
+            Use a separate named database for each way to restore"
         );
         return Some(mistake("target.database.restore", problem));
     }
@@ -389,7 +388,7 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
         }
         if *others != content {
             let problem = format!(
-                "{place} would need two contents, {others} and {content}, but is prepared only once. Use \
+                "{place} would have to contain both {others} and {content}, but it is prepared only once. Use \
                  separate databases"
             );
             return Some(mistake(DATABASE, problem));
@@ -399,7 +398,7 @@ fn asked_in_two_ways(points: &[Point]) -> Option<StudyError> {
         }
         if (other.existing, other.keep) != (database.existing, database.keep) {
             let problem = format!(
-                "{place} has different values of existing or keep. They must be the same in all trials"
+                "{place} has different values of `existing` or `keep` in different trials. They must be the same in all trials"
             );
             return Some(mistake(DATABASE, problem));
         }
@@ -468,12 +467,16 @@ mod tests {
                 "settings.x = 1",
                 "target.server.s.settings: applies only to a server that prony starts",
             ),
-            (sql_server, "between_trials = \"restart\"", "Give the command as restart"),
-            (sql_server, "instances = 2", "more instances than addresses in at"),
+            (sql_server, "between_trials = \"restart\"", "Give this command under the key `restart`"),
+            (sql_server, "instances = 2", "more instances than addresses in `at`"),
             (postgres, "data = \"/x\"", "supported only for SQL Server"),
             (postgres, "cold = true", "supported only for SQL Server"),
-            (postgres, "between_trials = \"restore\"", "\"restore\" of a server that runs already"),
-            ("", "engine = \"postgres\"\nrestart = \"x\"", "prony starts this one. Remove it, or give at"),
+            (postgres, "between_trials = \"restore\"", "for a server that runs already, \"restore\""),
+            (
+                "",
+                "engine = \"postgres\"\nrestart = \"x\"",
+                "prony starts this one. Remove this key, or give the server's address as `at`",
+            ),
         ] {
             let told = at(address, rest);
             assert!(told.contains(problem), "{address} {rest}: {told}");
@@ -514,7 +517,7 @@ mod tests {
                 |plan| format!("{:?}", plan.saving(&plan.databases()[0].0)),
             )
         };
-        assert!(of(["deletion", "snapshot"]).contains("has a snapshot in some trials only"));
+        assert!(of(["deletion", "snapshot"]).contains("has a snapshot in only some trials"));
         assert_eq!(of(["deletion", "backup"]), "Some(Backup)", "also where the first trial asks for none");
     }
 

@@ -19,7 +19,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     ownership::open_plain(path).map_err(|error| {
         match error.get_ref().and_then(|error| error.downcast_ref()) {
             Some(NotPlain(kind)) => {
-                Error::new(ErrorKind::InvalidInput, format!("it is {kind}: give a file that holds it"))
+                Error::new(ErrorKind::InvalidInput, format!("it is {kind}: give a regular file"))
             }
             None => error,
         }
@@ -34,7 +34,7 @@ pub fn read(path: &Path, bytes_max: Size) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     open(path)?.take(bytes_max.0 + 1).read_to_end(&mut content)?;
     if content.len() as u64 > bytes_max.0 {
-        let problem = format!("it is larger than {bytes_max}, the most that is read of one");
+        let problem = format!("it is larger than {bytes_max}, the maximum size that prony reads");
         return Err(Error::new(ErrorKind::FileTooLarge, problem));
     }
     Ok(content)
@@ -116,7 +116,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let pipe = directory.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        assert_eq!(refused(&pipe), "it is a FIFO: give a file that holds it");
+        assert_eq!(refused(&pipe), "it is a FIFO: give a regular file");
         assert!(refused(directory.path()).contains("a directory"));
         for device in ["/dev/zero", "/dev/urandom", "/dev/null"] {
             assert!(refused(Path::new(device)).contains("a character device"));

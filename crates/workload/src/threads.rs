@@ -32,7 +32,7 @@ pub(crate) trait Worker: Clone + PartialEq + Send + 'static {
 
     /// It is over, and should not be.
     fn gone(&self) -> TrialError {
-        TrialError::Load(format!("{} ended unexpectedly; this is a mistake of prony's", self.called()))
+        TrialError::Load(format!("{} ended unexpectedly; this is a bug in prony", self.called()))
     }
 
     /// It could not begin.

@@ -15,8 +15,7 @@ use crate::url::ServerAddress;
 /// A server ends connections that rest: after 3 s where nobody set it otherwise. One that rested for so long is not used again, since a
 /// request that meets its end would be done or not.
 const RESTS_AT_MOST: Duration = Duration::from_secs(1);
-const NOT_HTTP: &str =
-    "see whether ClickHouse's HTTP interface listens on that port, which is 8123 unless it was set";
+const NOT_HTTP: &str = "check whether ClickHouse's HTTP interface listens on that port (8123 by default)";
 
 /// Where a server is, and who logs in.
 pub(super) struct Caller {
@@ -38,7 +37,9 @@ impl Caller {
         let user = address.user.clone().unwrap_or_else(|| "default".to_owned());
         // They are lines of a head, which one with an end in it would go on.
         if user.chars().chain(password.iter().flat_map(|password| password.chars())).any(char::is_control) {
-            return Err(refused("a user or password of ClickHouse has no control characters".to_owned()));
+            return Err(refused(
+                "a ClickHouse user or password cannot contain control characters".to_owned(),
+            ));
         }
         Ok(Self { address: address.clone(), user, password, wire: None })
     }

@@ -28,9 +28,9 @@ pub(super) fn told(body: &[u8], attempt: Attempt<'_>) -> Error {
         Some(code) if LOGINS.contains(&code) => {
             Error::Refused(attempt.text(words, "check user and password: clickhouse://user:password@host"))
         }
-        Some(DATABASE_ACCESS_DENIED | READONLY | ACCESS_DENIED) => {
-            Error::Refused(attempt.text(words, "give the user the right to, or log in as another"))
-        }
+        Some(DATABASE_ACCESS_DENIED | READONLY | ACCESS_DENIED) => Error::Refused(
+            attempt.text(words, "grant the user the permission for this, or log in as another user"),
+        ),
         Some(TOO_MANY_PARTS) => Error::Conflict(attempt.text(words, remedy::CONFLICT)),
         Some(_) | None => Error::Statement(attempt.text(words, "")),
     }

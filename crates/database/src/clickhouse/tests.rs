@@ -84,7 +84,7 @@ async fn what_is_wrong_is_told_apart() {
     let injected = open(format!("clickhouse://prony:se%0D%0Acret@{place}/default")).await;
     assert!(injected.to_string().contains("control characters"), "{injected}");
     let agreed = open(format!("clickhouse://prony:secret@{place}/default?sslmode=prefer")).await;
-    assert!(agreed.to_string().contains("no way to agree upon encryption"), "{agreed}");
+    assert!(agreed.to_string().contains("encryption cannot be negotiated over HTTP"), "{agreed}");
     let mut session = Session::open(&url).await.unwrap();
     let told = session.query("SELECT * FROM nothing", &[]).await.unwrap_err();
     assert!(
@@ -131,7 +131,9 @@ async fn a_database_of_ours_is_made_taken_up_replaced_and_removed_and_one_of_oth
     // Another run takes it up: the first one is told, and does not remove it.
     let taken = Box::pin(Own::make(&url, "mine", &claim(2, Existing::Reuse))).await.unwrap();
     assert!(taken.was_there());
-    assert!(matches!(made.is_held().await.unwrap(), Held::Lost(why) if why.contains("took it up")));
+    assert!(
+        matches!(made.is_held().await.unwrap(), Held::Lost(why) if why.contains("another run of prony is using it now"))
+    );
     assert!(made.session().await.is_err());
     assert!(made.remove().await.unwrap_err().to_string().contains("took it up"));
     let replaced = Box::pin(Own::make(&url, "mine", &claim(3, Existing::Replace))).await.unwrap();
@@ -141,7 +143,7 @@ async fn a_database_of_ours_is_made_taken_up_replaced_and_removed_and_one_of_oth
     session.script("CREATE DATABASE theirs").await.unwrap();
     for existing in [Existing::Refuse, Existing::Reuse, Existing::Replace, Existing::Leftover] {
         let refused = Own::make(&url, "theirs", &claim(4, existing)).await.unwrap_err();
-        assert!(refused.to_string().contains("was not made by prony"), "{refused}");
+        assert!(refused.to_string().contains("was not created by prony"), "{refused}");
     }
     let left = session
         .query("SELECT name FROM system.databases WHERE name IN ('mine', 'theirs')", &[])

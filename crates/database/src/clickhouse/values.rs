@@ -20,13 +20,13 @@ pub(super) struct Answered {
 /// What is not in this format.
 pub(super) fn read(body: &[u8]) -> Result<Answered, String> {
     let text = std::str::from_utf8(body)
-        .map_err(|_| "it answered with what is not UTF-8: cast it to text".to_owned())?;
+        .map_err(|_| "the server returned a value that is not UTF-8: cast the value to text".to_owned())?;
     let mut lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     let (Some(names), Some(types)) = (lines.next(), lines.next()) else {
         return if text.is_empty() {
             Ok(Answered::default())
         } else {
-            Err(format!("it answered with `{text}`"))
+            Err(format!("the server returned `{text}`"))
         };
     };
     let fields = |line: &'_ str| line.split('\t').map(unescaped).collect::<Vec<String>>();
@@ -36,7 +36,7 @@ pub(super) fn read(body: &[u8]) -> Result<Answered, String> {
         let row: Vec<Value> = line.split('\t').zip(&kinds).map(|(field, kind)| value(field, kind)).collect();
         if row.len() != names.len() {
             return Err(format!(
-                "it answered with a row of {} fields under {} names",
+                "the server returned a row of {} fields, but {} column names",
                 row.len(),
                 names.len()
             ));
@@ -135,7 +135,9 @@ mod tests {
             ]
         );
         assert_eq!(read(b"").unwrap(), Answered::default());
-        assert!(read(b"a\tb\nInt8\tInt8\n1\n").unwrap_err().contains("1 fields under 2 names"));
+        assert!(
+            read(b"a\tb\nInt8\tInt8\n1\n").unwrap_err().contains("a row of 1 fields, but 2 column names")
+        );
         assert!(read(b"1").is_err());
     }
 

@@ -104,15 +104,15 @@ impl SeenCluster {
     #[must_use]
     pub fn wrong(&self) -> Option<String> {
         let primaries = self.primaries();
-        let silent = self.silent.as_ref().map(|why| format!("it cannot be reached: {why}"));
+        let silent = self.silent.as_ref().map(|why| format!("the cluster cannot be reached: {why}"));
         let split = (primaries.len() > 1).then(|| {
             format!(
-                "{} take writes at once: see which of them is right, and end the others before anything is written",
+                "{} accept writes at the same time: find out which node is right, and stop the others before anything is written",
                 primaries.join(" and ")
             )
         });
         let headless = primaries.is_empty().then(|| {
-            format!("none of its members takes writes ({self}): bring one to it, or wait until one does")
+            format!("none of its members accepts writes ({self}): make one of them accept writes, or wait until one does")
         });
         silent.or(split).or_else(|| self.differs.clone()).or(headless)
     }
@@ -124,7 +124,7 @@ impl fmt::Display for SeenCluster {
             let comma = if number == 0 { "" } else { ", " };
             write!(f, "{comma}{} is {}", member.name, member.role.name())?;
         }
-        if self.members.is_empty() { f.write_str("it has no member that is known") } else { Ok(()) }
+        if self.members.is_empty() { f.write_str("no member is known") } else { Ok(()) }
     }
 }
 
@@ -244,7 +244,7 @@ async fn ask_each<T>(
 
 fn late(who: &str, limit: Duration) -> Error {
     Error::Unreachable(format!(
-        "{who} did not answer within {} s; see whether it runs and is reached from here",
+        "{who} did not answer within {} s; check that it is running and can be reached from here",
         limit.as_secs_f64()
     ))
 }
@@ -314,14 +314,16 @@ mod tests {
         let wrong = |roles: &[(&str, Role)]| seen(roles).wrong().unwrap_or_default();
         assert_eq!(wrong(&[("a", Primary), ("b", Standby)]), "");
         assert_eq!(wrong(&[("a", Primary), ("b", Unknown)]), "");
-        assert!(wrong(&[("a", Primary), ("b", Primary)]).starts_with("a and b take writes at once"));
+        assert!(
+            wrong(&[("a", Primary), ("b", Primary)]).starts_with("a and b accept writes at the same time")
+        );
         let headless = wrong(&[("a", Standby), ("b", Unknown)]);
         assert!(
-            headless.contains("none of its members takes writes (a is standby, b is unknown)"),
+            headless.contains("none of its members accepts writes (a is standby, b is unknown)"),
             "{headless}"
         );
         let silent = SeenCluster { silent: Some("no route".to_owned()), ..seen(&[("a", Unknown)]) };
-        assert_eq!(silent.wrong().as_deref(), Some("it cannot be reached: no route"));
+        assert_eq!(silent.wrong().as_deref(), Some("the cluster cannot be reached: no route"));
         let differs = SeenCluster { differs: Some("two of three".to_owned()), ..seen(&[("a", Primary)]) };
         assert_eq!(differs.wrong().as_deref(), Some("two of three"));
     }
@@ -333,7 +335,7 @@ mod tests {
         let seen = cluster.look(Duration::from_secs(20)).await;
         let wrong = seen.wrong().unwrap();
         assert!(
-            wrong.starts_with("it cannot be reached: cannot connect to postgres://a@127.0.0.1:1/x"),
+            wrong.starts_with("the cluster cannot be reached: cannot connect to postgres://a@127.0.0.1:1/x"),
             "{wrong}"
         );
         assert_eq!(seen.members.len(), 2);

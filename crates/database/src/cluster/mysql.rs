@@ -224,7 +224,7 @@ mod tests {
         let joins = seen(synced(), member("Primary", "Joined", "u1", both));
         assert_eq!(joins.is_redundant, Some(false));
         let split = seen(synced(), member("Primary", "Synced", "u2", "h2:3306"));
-        assert!(split.wrong().unwrap().contains("h1:3306 and h2:3306 take writes at once"));
+        assert!(split.wrong().unwrap().contains("h1:3306 and h2:3306 accept writes at the same time"));
     }
 
     #[test]

@@ -17,8 +17,7 @@ use crate::error::{Attempt, Doing, remedy};
 use crate::http::{Reply, Wire};
 use crate::{Error, Interface, Url};
 
-const NOT_PATRONI: &str =
-    "see whether Patroni's REST interface listens on that port, which is 8008 unless it was set";
+const NOT_PATRONI: &str = "check whether Patroni's REST interface listens on that port (8008 by default)";
 /// What of its configuration decides how another one takes over; the rest may hold what is nobody's business.
 const SETTINGS: [&str; 16] = [
     "ttl",
@@ -233,16 +232,16 @@ fn differs(nodes: &[Url], listed: &Cluster) -> Option<String> {
         nodes.iter().map(place).find(|node| !listens.iter().any(|member| is_same_place(node, member)));
     if let Some(node) = missing {
         return Some(format!(
-            "node {node} is not a member in Patroni; its members are {}: use these in nodes, or use address instead of nodes",
+            "node {node} is not a member in Patroni. Patroni's members are {}: use these under `nodes`, or use `address` instead",
             listens.join(", ")
         ));
     }
     (nodes.len() != listens.len()).then(|| {
         format!(
-            "nodes are {}, and Patroni has {} members ({}): name all of them",
-            nodes.len(),
+            "Patroni has {} members ({}), but the study names {}: name all of them",
             listens.len(),
-            listens.join(", ")
+            listens.join(", "),
+            nodes.len()
         )
     })
 }
@@ -395,7 +394,11 @@ mod tests {
         };
         assert_eq!(told(&[]), "");
         assert_eq!(told(&["postgres://a@10.89.0.4/x", "postgres://a@10.89.0.6:5433/x"]), "");
-        assert!(told(&["postgres://a@10.89.0.4/x"]).starts_with("nodes are 1, and Patroni has 2 members"));
+        let fewer = told(&["postgres://a@10.89.0.4/x"]);
+        assert!(
+            fewer.starts_with("Patroni has 2 members (10.89.0.") && fewer.contains("the study names 1: "),
+            "{fewer}"
+        );
         let other = told(&["postgres://a@10.89.0.4/x", "postgres://a@10.89.0.9/x"]);
         assert!(other.contains("node 10.89.0.9:5432 is not a member in Patroni"), "{other}");
     }

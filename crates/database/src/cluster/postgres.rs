@@ -48,7 +48,7 @@ pub(super) async fn look(nodes: &[Url], limit: Duration) -> SeenCluster {
 async fn ask(session: &mut Session) -> Result<Told, Error> {
     let rows = session.query(ASKED, &[]).await?;
     told(rows.first().map_or(&[], Vec::as_slice)).ok_or_else(|| {
-        Error::Statement("the server's answer about replication has an unknown form".to_owned())
+        Error::Statement("the server's answer about replication is in an unknown format".to_owned())
     })
 }
 
@@ -78,7 +78,8 @@ fn seen(nodes: &[Url], answers: &[Result<Told, Error>]) -> SeenCluster {
         if told.takes_writes && told.hidden > 0 {
             member.tell(
                 "followers",
-                format!("{} that are not shown to this login: GRANT pg_monitor TO it, or \"redundant\" stays unknown", told.hidden),
+                format!("{} that this login has no permission to see: GRANT pg_monitor TO this login, otherwise \"redundant\" \
+                remains unknown", told.hidden),
             );
         } else if told.takes_writes {
             member.tell("followers", format!("{}, and commits wait for {}", told.followers, told.awaited));
@@ -108,7 +109,7 @@ fn differs(nodes: &[Url], answers: &[Result<Told, Error>]) -> Option<String> {
     let (first, system) = known.next()?;
     let (other, its) = known.find(|(_, its)| *its != system)?;
     Some(format!(
-        "{first} and {other} are not in one cluster: their system identifiers are {system} and {its}. Give addresses of one cluster"
+        "{first} and {other} are not in the same cluster: their system identifiers are {system} and {its}. Give addresses of one cluster"
     ))
 }
 
@@ -155,7 +156,10 @@ mod tests {
     #[test]
     fn nodes_of_two_clusters_are_told_apart() {
         let told = of(&[node(true, "7", 1, 0), node(false, "8", 0, 0)]).wrong().unwrap();
-        assert!(told.starts_with("postgres://a@h1/x and postgres://a@h2/x are not in one cluster"), "{told}");
+        assert!(
+            told.starts_with("postgres://a@h1/x and postgres://a@h2/x are not in the same cluster"),
+            "{told}"
+        );
         let lost = Err(Error::Unreachable("no route".to_owned()));
         let seen = of(&[node(true, "7", 0, 0), lost]);
         assert_eq!((seen.wrong(), seen.is_redundant), (None, Some(false)));

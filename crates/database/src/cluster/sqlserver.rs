@@ -27,7 +27,7 @@ const SETTINGS: [&str; 2] = [
     "SELECT CAST(name AS nvarchar(128)), CAST(failure_condition_level AS int), CAST(health_check_timeout AS int) \
      FROM sys.availability_groups ORDER BY name",
 ];
-const GRANT: &str = "see whether it is in an availability group, and in master GRANT VIEW SERVER STATE and VIEW ANY DEFINITION to the login";
+const GRANT: &str = "check that the server is in an availability group, and in master GRANT VIEW SERVER STATE and VIEW ANY DEFINITION to the login";
 
 /// A replica as one of them sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,10 +90,10 @@ fn seen(nodes: usize, answers: &[Result<Vec<Replica>, Error>]) -> SeenCluster {
     groups.sort_unstable();
     groups.dedup();
     let differs = match groups.as_slice() {
-        [] if silent.is_none() => Some(format!("it shows no availability group: {GRANT}")),
+        [] if silent.is_none() => Some(format!("the server shows no availability group: {GRANT}")),
         [] | [_] => other_number(nodes, &all, answers),
         several => Some(format!(
-            "it has several availability groups ({}): give address a database that is in the one that is meant",
+            "the server has several availability groups ({}): in `address`, name a database of the group to measure",
             several.join(", ")
         )),
     };
@@ -153,7 +153,7 @@ fn other_number(nodes: usize, all: &[&Replica], answers: &[Result<Vec<Replica>, 
     }
     (names.len() != nodes).then(|| {
         format!(
-            "nodes are {nodes}, and the availability group has {} replicas ({}): name all of them, and no others",
+            "the availability group has {} replicas ({}), but the study names {nodes}: name exactly these replicas",
             names.len(),
             names.join(", ")
         )
@@ -221,11 +221,11 @@ mod tests {
         let behind = rows("SQL1", &[("SQL1", "PRIMARY", "HEALTHY"), ("SQL2", "SECONDARY", "NOT_HEALTHY")]);
         assert_eq!(seen(0, &[behind]).is_redundant, Some(false));
         let headless = seen(2, &[secondary.clone(), Err(Error::Lost("gone".to_owned())), secondary]);
-        assert!(headless.wrong().unwrap().contains("none of its members takes writes"), "{headless:?}");
+        assert!(headless.wrong().unwrap().contains("none of its members accepts writes"), "{headless:?}");
         assert_eq!(headless.is_redundant, Some(false));
         let second = rows("SQL2", &[("SQL1", "", ""), ("SQL2", "PRIMARY", "HEALTHY")]);
         let both = seen(2, &[primary.clone(), primary, second]);
-        assert!(both.wrong().unwrap().starts_with("SQL1 and SQL2 take writes at once"));
+        assert!(both.wrong().unwrap().starts_with("SQL1 and SQL2 accept writes at the same time"));
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
             third
                 .wrong()
                 .unwrap()
-                .contains("nodes are 3, and the availability group has 2 replicas (SQL1, SQL2)")
+                .contains("the availability group has 2 replicas (SQL1, SQL2), but the study names 3")
         );
         let none = seen(0, &[Ok(Vec::new())]).wrong().unwrap();
         assert!(none.contains("no availability group") && none.contains("VIEW SERVER STATE"), "{none}");

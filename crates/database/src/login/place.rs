@@ -52,7 +52,7 @@ fn of_postgres(server: &mut ServerAddress, around: &Surroundings) -> Result<(), 
     }
     if around.variable("PGHOSTADDR").is_some() {
         return Err(UrlError(
-            "PGHOSTADDR is set, which is not understood: unset it, or name the host in the address"
+            "PGHOSTADDR is set, but prony does not support this variable: unset it, or name the host in the address"
                 .to_owned(),
         ));
     }

@@ -89,10 +89,10 @@ fn section(text: &str, name: &str, file: &Path) -> Result<Option<Service>, UrlEr
             };
             match key {
                 "service" => {
-                    return Err(UrlError(format!("{}: a service names no other one", at())));
+                    return Err(UrlError(format!("{}: a service cannot refer to another service", at())));
                 }
                 "hostaddr" => {
-                    return Err(UrlError(format!("{}: hostaddr is not understood: give host", at())));
+                    return Err(UrlError(format!("{}: hostaddr is not supported: use host", at())));
                 }
                 // As libpq: the first one counts.
                 key if KEYS.contains(&key) => {

@@ -90,8 +90,9 @@ impl Sought<'_> {
             return Err(Error::Unreachable(attempt.text("not a Unix socket", "")));
         };
         if mode != Mode::Prefer && mode != Mode::Disable {
-            let words = "over a Unix socket the driver has no TLS, and nothing leaves this machine";
-            return Err(Error::Refused(attempt.text(words, "leave ssl-mode and ssl-ca out of this address")));
+            let words =
+                "TLS is not available over a Unix socket, and not needed because no data leaves this machine";
+            return Err(Error::Refused(attempt.text(words, "omit ssl-mode and ssl-ca from this address")));
         }
         let connecting = async {
             let stream = UnixStream::connect(path).await?;
@@ -152,7 +153,7 @@ fn key(encryption: &Encryption, attempt: Attempt<'_>) -> Result<RsaKey, Error> {
     let read = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
     let key = read.map_err(|words| refused(words, ""))?;
     if modulus_bytes(&key).is_none() {
-        let words = format!("{} holds no RSA public key in PEM", file.display());
+        let words = format!("{} does not contain an RSA public key in PEM format", file.display());
         return Err(refused(words, "name the file public_key.pem of the server's data directory"));
     }
     Ok(RsaKey::Given(key))
@@ -164,8 +165,8 @@ fn tls(encryption: &Encryption, mode: Mode, host: &str) -> Result<TlsSettings, F
         (Mode::VerifyFull, _) => Checks::AuthorityAndName,
         (Mode::VerifyCa, None) => {
             return Err(Fault::new(
-                "ssl-mode=VERIFY_CA trusts whatever the authorities signed, and none is named".to_owned(),
-                "name a file of them with ssl-ca=FILE, or give ssl-mode=VERIFY_IDENTITY, which trusts those of the system",
+                "ssl-mode=VERIFY_CA trusts all certificates that given authorities have signed, but no authority is given".to_owned(),
+                "give a file of authorities with ssl-ca=FILE, or use ssl-mode=VERIFY_IDENTITY, which trusts the authorities of this system",
             ));
         }
         (_, Some(_)) => Checks::Authority,
@@ -178,7 +179,7 @@ fn tls(encryption: &Encryption, mode: Mode, host: &str) -> Result<TlsSettings, F
         is_tls12_alone: false,
     };
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| Fault::new(format!("`{host}` can be no name of a certificate"), fault::TRUST))?;
+        .map_err(|_| Fault::new(format!("`{host}` cannot be the name in a certificate"), fault::TRUST))?;
     Ok(TlsSettings { config: Arc::new(config(checks, &files)?), name, checks })
 }
 

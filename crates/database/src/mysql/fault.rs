@@ -37,11 +37,11 @@ pub(super) fn of(error: &DriverError, attempt: Attempt<'_>) -> Error {
             1205 | 1213 | 1020 => Error::Conflict(text(remedy::CONFLICT)),
             // Options --read-only and its like, and transactions that only read.
             1290 | 1792 | 1836 if answer.message.to_lowercase().contains("read") => Error::Refused(text(
-                "this server only reads (a replica, or read_only): connect to the primary server, at its own address or the \
-                 writer's of the cluster",
+                "this server is read-only (a replica, or read_only is set): connect to the primary, at its own address or at the \
+                cluster's writer address",
             )),
             1419 => Error::Statement(text(
-                "on the server, SET GLOBAL log_bin_trust_function_creators = 1, or give the login the right SUPER",
+                "on the server, SET GLOBAL log_bin_trust_function_creators = 1, or grant the login the SUPER privilege",
             )),
             20 | 1026 | 1030 if says_no_space(answer) => Error::Full(text(remedy::FULL)),
             // A log that could not be written or synced may have the transaction all the same, which a server that starts again finds.
@@ -62,7 +62,7 @@ pub(super) fn of(error: &DriverError, attempt: Attempt<'_>) -> Error {
 fn table_is_full(message: &str) -> &'static str {
     // What a statement needs besides its tables has names such as `/tmp/#sql-temptable-1f`.
     if message.contains("#sql") {
-        return "it is a temporary table of the server: make room in its tmpdir and its temporary tablespace";
+        return "this is a temporary table of the server: free space in the server's tmpdir and temporary tablespace";
     }
     "free space on the disk of the database, or let its tablespace grow; for ENGINE=MEMORY, increase max_heap_table_size and create the table again"
 }
@@ -90,12 +90,12 @@ fn is_apart(message: &str) -> bool {
 }
 
 /// What can be done where a certificate is not trusted.
-pub(super) const TRUST: &str = "name the authority that signed it with ssl-ca=FILE, or, where the network is trusted, give \
-                                ssl-mode=REQUIRED without it, which encrypts and checks nothing";
+pub(super) const TRUST: &str = "use ssl-ca=FILE to name the authority that signed the certificate. If the network is trusted, \
+ssl-mode=REQUIRED without ssl-ca encrypts without any check";
 
 /// What can be done where the whole password would have to be sent without TLS.
-const UNENCRYPTED: &str = "give ssl-mode=VERIFY_IDENTITY, or REQUIRED where nobody stands between, or name the server's public key with \
-                           server-public-key-path=FILE; get-server-public-key=true believes whoever answers";
+const UNENCRYPTED: &str = "use ssl-mode=VERIFY_IDENTITY, or REQUIRED if nobody can intercept the connection, or give the server's \
+public key with server-public-key-path=FILE; get-server-public-key=true trusts any server that answers";
 
 /// An error while a connection was made.
 pub(super) fn at_connect(error: &DriverError, attempt: Attempt<'_>) -> Error {
@@ -105,25 +105,23 @@ pub(super) fn at_connect(error: &DriverError, attempt: Attempt<'_>) -> Error {
     }
     match error {
         DriverError::Server(answer) if answer.message.contains("insecure transport") => {
-            Error::Refused(text("give ssl-mode=REQUIRED: this server wants connections encrypted"))
+            Error::Refused(text("use ssl-mode=REQUIRED: this server requires encrypted connections"))
         }
         DriverError::Server(answer) => match answer.code {
-            1049 => {
-                Error::NoDatabase(text("leave the database out of the address, or name one that is there"))
-            }
+            1049 => Error::NoDatabase(text("omit the database from the address, or name one that exists")),
             1044 | 1045 | 1130 | 1251 | 1698 | 1820 | 4151 => Error::Refused(text(
-                "check user and password of the address, and MYSQL_PWD; a user who must be encrypted is refused in the same \
-                     words without ssl-mode=REQUIRED",
+                "check user and password in the address, and MYSQL_PWD; if the user must use encryption, the same message appears \
+                without ssl-mode=REQUIRED",
             )),
             1040 | 1203 | 1226 => Error::Unreachable(text("end other connections, or raise max_connections")),
             1021 | 1114 => Error::Full(text(remedy::FULL)),
             _ => Error::Unreachable(text("")),
         },
         DriverError::NoTls => Error::Refused(text(
-            "have the server encrypt (ssl_cert and ssl_key), or give ssl-mode=DISABLED where the network is trusted",
+            "enable encryption on the server (ssl_cert and ssl_key), or use ssl-mode=DISABLED if the network is trusted",
         )),
         DriverError::UnknownPlugin(_) | DriverError::ClearPassword => {
-            Error::Refused(text("let the user log in with a password"))
+            Error::Refused(text("configure the user to log in with a password"))
         }
         DriverError::FullAuthentication => Error::Refused(text(UNENCRYPTED)),
         DriverError::Io(_) | DriverError::Protocol(_) | DriverError::Parameters { .. } => {

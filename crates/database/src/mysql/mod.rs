@@ -315,7 +315,10 @@ impl MysqlSession {
             return Ok(());
         }
         self.is_busy = false;
-        let words = format!("it has another number of parameters than the {} given", parameters.len());
+        let words = format!(
+            "{} parameters were given, but the statement has another number of them",
+            parameters.len()
+        );
         Err(Error::Statement(Attempt { doing, target: &self.target }.text(words, "")))
     }
 
@@ -512,7 +515,7 @@ fn durability(flush: &str, log_bin: &str, sync_binlog: &str, method: &str) -> (b
         "1" | "3" if !is_synced => (false, "nothing is forced to the disk: innodb_flush_method is nosync"),
         "1" | "3" if has_binlog && sync_binlog != "1" => (
             false,
-            "the redo log is flushed at each commit, the binary log is not: the last commits may be lost",
+            "the redo log is flushed at each commit, but the binary log is not: the last commits may be lost",
         ),
         "1" | "3" => (true, "each commit waits until its redo log is flushed to the disk"),
         _ => {

@@ -58,7 +58,8 @@ fn services(variables: &HashMap<String, String>) -> Vec<Service> {
     let before = before.into_iter().filter_map(|(word, name)| Some((name, says(word)?)));
     let is_on = |name: &&str| matches!(of(name).to_lowercase().as_str(), "on" | "1" | "true");
     let reads = ["read_only", "super_read_only", "innodb_read_only"].into_iter().find(is_on);
-    let reads = reads.map(|name| ("a server that only reads, but for logins with more rights", name));
+    let reads =
+        reads.map(|name| ("a server that is read-only, except for logins with more privileges", name));
     let all = runs.into_iter().chain(before).chain(reads);
     all.map(|(name, variable)| Service { name: name.to_owned(), told_by: format!("its variable {variable}") })
         .collect()
@@ -90,6 +91,6 @@ mod tests {
         assert!(of(&[("cloudsql_iam_authentication", "OFF")]).starts_with("Google Cloud SQL"));
         assert!(of(&[("version_comment", "(ProxySQL)")]).starts_with("ProxySQL, between"));
         assert!(of(&[("version", "8.0.30-MaxScale")]).starts_with("MaxScale, between"));
-        assert!(of(&[("super_read_only", "ON")]).contains("only reads"));
+        assert!(of(&[("super_read_only", "ON")]).contains("a server that is read-only"));
     }
 }

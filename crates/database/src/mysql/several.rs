@@ -34,7 +34,7 @@ pub(super) async fn connect(address: &ServerAddress, attempt: Attempt<'_>) -> Re
             return Ok(taken);
         }
     }
-    let words = "the server that takes writes changed again and again";
+    let words = "the server that accepts writes changed repeatedly";
     Err(Error::Unreachable(attempt.text(words, "wait until the servers have settled who takes writes")))
 }
 

@@ -226,7 +226,7 @@ impl Leased {
         match mark::is_held_by(&mut session, run).await? {
             true => Ok(session),
             false => Err(Error::NoDatabase(format!(
-                "{} is not this run's own any more: another run took it up",
+                "{} no longer belongs to this run: another run is using it now",
                 url.file().unwrap_or(&self.path).display()
             ))),
         }
@@ -254,7 +254,7 @@ async fn open_own(format: Format, file: &Path, target: String) -> Result<Session
 
 /// What is said where a file is not the one that is held.
 fn another(shown: &str, now: Option<&Identity>) -> String {
-    let found = if now.is_some() { "another file has its name now" } else { "it is not there any more" };
+    let found = if now.is_some() { "another file has its name now" } else { "the file no longer exists" };
     format!("{shown}: somebody removed or renamed the file: {found}")
 }
 
@@ -284,10 +284,10 @@ impl Hold {
         }
         let lost =
             |found: &str| Ok(Held::Lost(format!("{}: its lock was removed, and {found}", self.place.shown)));
-        let Ok(lock) = Lock::take(&self.place) else { return lost("another run holds a new one") };
+        let Ok(lock) = Lock::take(&self.place) else { return lost("another run holds a new lock") };
         let is_ours = self.place.mark().await?.is_some_and(|mark| mark.held_by.as_ref() == Some(run));
         if !is_ours {
-            return lost("another run took the database up meanwhile");
+            return lost("another run is using the database now");
         }
         *self.lock() = lock;
         Ok(Held::TakenAgain)
@@ -417,9 +417,9 @@ impl Place {
                 continue;
             }
             let why = if has_database {
-                format!("which {} did not make for it", self.format.name())
+                format!("which {} did not create for this database", self.format.name())
             } else {
-                "which may hold what belongs to a database that was moved".to_owned()
+                "which may contain data of a database that was moved away".to_owned()
             };
             return Err(Error::NoDatabase(format!(
                 "{}: next to it is {}{end}, {why}. Put it back next to its database, move it away, or use another file",
@@ -597,7 +597,7 @@ fn not_made(shown: &str, error: &io::Error) -> Error {
         ErrorKind::StorageFull => Error::Full(text(crate::error::remedy::FULL)),
         ErrorKind::FileTooLarge => Error::Full(text(crate::error::remedy::FILE_LIMIT)),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            Error::Refused(text("let this user write the directory, or give another"))
+            Error::Refused(text("give this user write permission for the directory, or use another one"))
         }
         _ => Error::NoDatabase(text("give another file")),
     }

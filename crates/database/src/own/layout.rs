@@ -189,7 +189,7 @@ impl Layout {
 /// What a server that knows nothing of a layout is told to its user.
 pub(super) fn without(dialect: Dialect) -> Error {
     Error::NoDatabase(format!(
-        "{} takes no files, recovery model or snapshots for one database: leave them out",
+        "{} does not support files, a recovery model or snapshots for a single database: omit these settings",
         dialect.name()
     ))
 }
@@ -219,7 +219,7 @@ pub(super) async fn files(place: &Place, layout: &Layout, admin: &mut Session) -
         || (layout.log_dir.is_none() && layout.data_dirs.is_empty() && dirs[1].is_empty());
     if is_missing {
         return Err(Error::NoDatabase(format!(
-            "{} does not report where it creates files, as managed services do: omit directories, sizes and growth",
+            "{} does not report where it creates files. This is normal for a managed service: omit directories, sizes and growth",
             place.url
         )));
     }
@@ -245,7 +245,7 @@ pub(super) async fn check_files(place: &Place, files: &Files) -> Result<(), Erro
         Some(path) => Err(Error::NoDatabase(format!(
             "{} created the database, but not in the file {path} ({}): omit directories, sizes and growth",
             place.url,
-            if found.is_empty() { "it shows no files".to_owned() } else { found.join(", ") }
+            if found.is_empty() { "the server shows no files".to_owned() } else { found.join(", ") }
         ))),
     }
 }
@@ -328,7 +328,7 @@ async fn backup_path(place: &Place, run: &str, admin: &mut Session) -> Result<St
         }
     }
     Err(Error::NoDatabase(format!(
-        "{dir} on {} holds {BACKUPS_MAX} backups of this run: remove them there",
+        "{dir} on {} already contains {BACKUPS_MAX} backups of this run: delete them there",
         place.url
     )))
 }

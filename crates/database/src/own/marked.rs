@@ -59,7 +59,11 @@ pub(super) async fn make(url: &Url, name: &str, claim: &Claim) -> Result<(Hold, 
         Err(error) => Err(error),
     };
     marked.map_err(|error| {
-        error.at(&format!("{} was made and has no mark; remove it by: {}", place.shown(), place.removal()))
+        error.at(&format!(
+            "{} was created, but could not be marked as prony's; remove it with: {}",
+            place.shown(),
+            place.removal()
+        ))
     })?;
     Ok((Hold { place }, false))
 }
@@ -116,9 +120,9 @@ impl Hold {
         let standing = self.place.standing(&mut Session::open(&self.place.url).await?).await?;
         let found = match standing {
             Standing::Ours(mark) if mark.held_by.as_ref() == Some(run) => return Ok(Held::Held),
-            Standing::Ours(_) => "another run of prony took it up meanwhile",
+            Standing::Ours(_) => "another run of prony is using it now",
             Standing::Absent | Standing::HalfMade | Standing::Foreign => {
-                "it is not there any more, or another has its name"
+                "it no longer exists, or another database has its name"
             }
         };
         Ok(Held::Lost(format!("{}: {found}", self.place.shown())))

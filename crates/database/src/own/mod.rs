@@ -425,7 +425,7 @@ impl Wish {
 /// Why what is there is not taken.
 fn refused(refusal: Refusal, wish: Wish, place: &str, other: &str, removal: &str) -> Error {
     Error::NoDatabase(match refusal {
-        Refusal::Foreign => format!("{place} was not made by prony and is left as it is: {other}"),
+        Refusal::Foreign => format!("{place} was not created by prony and is left as it is: {other}"),
         Refusal::OfAnotherRun => format!(
             "{place} is there from an earlier run of prony: {}remove it by: {removal}",
             taken_up(wish)

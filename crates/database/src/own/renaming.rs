@@ -118,7 +118,10 @@ pub(super) async fn remove(
 /// Adds the name that the database has now.
 fn nameless(error: Error, out: &Place) -> Error {
     let Error::Lost(words) = error else { return error };
-    Error::Lost(format!("{words}; its name is {} until the next run of prony gives it back", out.quoted()))
+    Error::Lost(format!(
+        "{words}; the database is named {} until the next run of prony restores its name",
+        out.quoted()
+    ))
 }
 
 async fn remove_permitted(place: &Place, admin: &mut Session, _permit: Permit) -> Result<(), Error> {

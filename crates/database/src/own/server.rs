@@ -273,7 +273,7 @@ pub(super) async fn session(own: &Url, name: &str, run: &RunId) -> Result<Sessio
     match mark::is_held_by(&mut session, run).await? {
         true => Ok(session),
         false => Err(Error::NoDatabase(format!(
-            "{} is not this run's own any more: somebody took it up, or made another in its place",
+            "{} no longer belongs to this run: another run is using it now, or the database was replaced",
             shown(own, name)
         ))),
     }
@@ -314,7 +314,7 @@ impl Hold {
         let keeper = Keeper::start(self.place.administration, &self.place.own()).await?;
         let Some(keeper) = keeper else {
             return Ok(Held::Lost(format!(
-                "the server ended the session that held the lock on {}, and somebody else holds it now",
+                "the server ended the session that held the lock on {}, and another program holds the lock now",
                 self.place.shown()
             )));
         };
@@ -330,8 +330,8 @@ impl Hold {
     async fn taken_by_others(&self, run: &RunId) -> Result<Option<&'static str>, Error> {
         Ok(match self.place.mark().await? {
             Some(mark) if mark.held_by.as_ref() == Some(run) => None,
-            Some(_) => Some("another run of prony took it up meanwhile"),
-            None => Some("it is not there any more, or another has its name"),
+            Some(_) => Some("another run of prony is using it now"),
+            None => Some("it no longer exists, or another database has its name"),
         })
     }
 
@@ -376,10 +376,10 @@ impl Hold {
             Ok(()) | Err(Removing::Refused(Refusal::Gone)) => Ok(()),
             Err(Removing::Refused(refusal)) => Err(left(refusal, &place, &removal)),
             Err(Removing::InUse) => Err(Error::Statement(format!(
-                "{place} is left: somebody else is connected to it; remove it with `{removal}`"
+                "{place} could not be deleted, because another program is connected to it; delete it with `{removal}`"
             ))),
             Err(Removing::Failed(error)) => {
-                let text = format!("{place} is left: {error}; remove it with `{removal}`");
+                let text = format!("{place} could not be deleted: {error}; delete it with `{removal}`");
                 Err(match error {
                     Error::Unreachable(_) => Error::Unreachable(text),
                     Error::Lost(_) => Error::Lost(text),

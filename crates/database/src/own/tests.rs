@@ -127,7 +127,7 @@ async fn what_others_made_is_never_touched() {
             let place = Place::new();
             fs::write(place.file(), &content).unwrap();
             let refused = place.make(existing).await.unwrap_err();
-            assert!(refused.to_string().contains("not made by prony"), "{refused}");
+            assert!(refused.to_string().contains("not created by prony"), "{refused}");
             assert_eq!(fs::read(place.file()).unwrap(), content);
             assert_eq!(place.names().len(), 1);
         }
@@ -190,7 +190,7 @@ async fn what_lies_beside_is_left() {
         fs::write(place.beside(end), "committed").unwrap();
         for existing in ALL {
             let refused = place.make(existing).await.unwrap_err().to_string();
-            assert!(refused.contains("SQLite did not make for it"), "{refused}");
+            assert!(refused.contains("which SQLite did not create for this database"), "{refused}");
         }
         assert_eq!(fs::read_to_string(place.beside(end)).unwrap(), "committed");
     }
@@ -241,7 +241,7 @@ async fn a_database_whose_lock_was_removed_is_left_to_whoever_took_it_up() {
     let other = place.make(Existing::Reuse).await.unwrap();
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
     let refused = own.lease().session().await.unwrap_err().to_string();
-    assert!(refused.contains("another run took it up"), "{refused}");
+    assert!(refused.contains("another run is using it now"), "{refused}");
     other.lease().session().await.unwrap();
     drop(other);
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)), "kept by the other one");

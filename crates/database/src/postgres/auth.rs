@@ -121,12 +121,10 @@ impl LogIn {
         if method == Method::Password && !self.is_encrypted && !self.rule.is_local && !is_named {
             return Err(NotPermitted {
                 words:
-                    "the server wants the password in clear, and the connection is not encrypted: it was not \
-                        sent"
+                    "the server requested the password in clear text, but the connection is not encrypted, so prony did not send it"
                         .to_owned(),
                 remedy: format!(
-                    "give sslmode=verify-full, have the server ask by scram-sha-256, or, where the network is trusted, give \
-                     {AUTH}=password"
+                    "use sslmode=verify-full, configure the server to use scram-sha-256, or, if the network is trusted, use {AUTH}=password"
                 ),
             });
         }
@@ -137,15 +135,14 @@ impl LogIn {
         match &self.rule.required {
             Some(required) if !required.permits(method) => {
                 let asks = if method == Method::None {
-                    "lets in without a complete log-in (none)".to_owned()
+                    "accepts the connection without a complete log-in (none)".to_owned()
                 } else {
-                    format!("wants a log-in by {}", method.name())
+                    format!("requests a log-in with {}", method.name())
                 };
                 Err(NotPermitted {
                     words: format!("the server {asks}, and {AUTH}={required} does not permit that"),
                     remedy: format!(
-                        "see whether this is the server that is meant; otherwise change {AUTH}, or the method in its \
-                         pg_hba.conf"
+                        "check that this is the intended server; if so, change {AUTH}, or the method in the server's pg_hba.conf"
                     ),
                 })
             }
@@ -192,8 +189,8 @@ mod tests {
             ("!md5", false, vec![no.clone(), clear.clone()], Some("password in clear")),
             ("", false, vec![no.clone(), md5.clone(), ok.clone()], None),
             ("", false, vec![no.clone(), ok.clone()], None),
-            ("scram-sha-256", true, vec![no.clone(), md5.clone()], Some("by md5")),
-            ("scram-sha-256", true, vec![no.clone(), clear], Some("by password")),
+            ("scram-sha-256", true, vec![no.clone(), md5.clone()], Some("requests a log-in with md5")),
+            ("scram-sha-256", true, vec![no.clone(), clear], Some("requests a log-in with password")),
             ("scram-sha-256", true, vec![no.clone(), ok.clone()], Some("without a complete log-in")),
             (
                 "scram-sha-256",
@@ -204,7 +201,7 @@ mod tests {
             ("scram-sha-256", true, vec![no.clone(), sasl.clone(), last.clone(), ok.clone()], None),
             ("!none", true, vec![no.clone(), ok.clone()], Some("without a complete log-in")),
             ("!none", true, vec![no.clone(), sasl, last, ok.clone()], None),
-            ("none", true, vec![no.clone(), md5], Some("by md5")),
+            ("none", true, vec![no.clone(), md5], Some("requests a log-in with md5")),
             ("none", true, vec![no, ok], None),
         ] {
             let result = seen(required, is_local, &messages);

@@ -252,8 +252,8 @@ impl Connector {
 
     fn beginning(&self, host: &str) -> io::Result<Beginning> {
         let name = ServerName::try_from(host.to_owned());
-        let name =
-            name.map_err(|_| Fault::new(format!("`{host}` can be no name of a certificate"), fault::TRUST))?;
+        let name = name
+            .map_err(|_| Fault::new(format!("`{host}` cannot be the name in a certificate"), fault::TRUST))?;
         Ok(Beginning { connector: self.clone(), name })
     }
 
@@ -270,8 +270,8 @@ fn checks(encryption: &Encryption, mode: Mode) -> Result<(Checks, Files), Fault>
         (Mode::VerifyCa, Some(_)) => Checks::Authority,
         (Mode::VerifyCa, None) => {
             return Err(Fault::new(
-                "sslmode=verify-ca trusts whatever the authorities signed, and none is named".to_owned(),
-                "name a file of them with sslrootcert=FILE, or give sslmode=verify-full, which trusts those of the system",
+                "sslmode=verify-ca trusts all certificates that given authorities have signed, but no authority is given".to_owned(),
+                "give a file of authorities with sslrootcert=FILE, or use sslmode=verify-full, which trusts the authorities of this system",
             ));
         }
         // A file of authorities is there to be used.

@@ -101,7 +101,7 @@ impl<R: NumberRow> Encode for Numbers<R> {
             return Ok(());
         }
         let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
-        Err(format!("the columns `{}` do not take {:?}", names.join("`, `"), R::KINDS))
+        Err(format!("the columns `{}` do not accept {:?}", names.join("`, `"), R::KINDS))
     }
 
     /// All rows have the same bytes, so all of a piece get their room at once, and where each number goes is known beforehand.
@@ -175,7 +175,7 @@ fn number_of<const LENGTH: usize, const WHOLE: usize>(number: [u8; LENGTH], piec
 
 #[cold]
 fn not_of_kind(column: &Column, cell: Cell<'_>) -> String {
-    format!("the column `{}` takes {:?}, and no {cell:?}", column.name, column.kind)
+    format!("the column `{}` accepts {:?}, but not {cell:?}", column.name, column.kind)
 }
 
 #[cfg(test)]
@@ -247,7 +247,7 @@ mod tests {
     fn a_value_of_another_kind_is_refused_by_the_column_s_name() {
         let mut rows = Rows::with_capacity(5, 1);
         rows.push([Value::Null, Value::I64(1), Value::Null, Value::Null, Value::Null]);
-        assert_eq!(encoded(&rows, 1_000).unwrap_err(), "the column `b` takes I32, and no I64(1)");
+        assert_eq!(encoded(&rows, 1_000).unwrap_err(), "the column `b` accepts I32, but not I64(1)");
     }
 
     type Row = (i32, i64, f64, i16);
@@ -294,7 +294,7 @@ mod tests {
     fn numbers_of_other_kinds_or_too_many_are_refused_by_the_columns_names() {
         let refused =
             pieces(&NUMBERS, [(1i32, 2i64, 0.5f64, 3i16)].into_iter().map(Numbers), 1_000).unwrap_err();
-        assert_eq!(refused, "the columns `b`, `c`, `d` do not take [I32, I64, F64, I16]");
+        assert_eq!(refused, "the columns `b`, `c`, `d` do not accept [I32, I64, F64, I16]");
         assert!(pieces(&ROW, [(1i64, 2i64, 0.5f64, 3i16)].into_iter().map(Numbers), 1_000).is_err());
     }
 }

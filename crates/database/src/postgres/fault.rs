@@ -21,8 +21,8 @@ transaction), connect to the server itself, or set pool_mode = session. PgBounce
 max_prepared_statements = 200. Without a pooler, remove DEALLOCATE and DISCARD from the script";
 /// What can be done where a segment of shared memory does not fit, which lies on a file system of its own:
 /// <https://www.postgresql.org/docs/current/runtime-config-resource.html>, `dynamic_shared_memory_type`.
-const SHARED_MEMORY: &str = "make /dev/shm of the server larger (of a container, its shm-size, such as 256m), or set \
-                             max_parallel_workers_per_gather = 0, which needs less of it";
+const SHARED_MEMORY: &str = "enlarge /dev/shm on the server (for a container, set shm-size, such as 256m), or set \
+max_parallel_workers_per_gather = 0, which needs less shared memory";
 
 /// An error of a connection that was there.
 pub(super) fn of(error: &tokio_postgres::Error, is_closed: bool, attempt: Attempt<'_>) -> Error {
@@ -141,8 +141,8 @@ fn login(target: &str) -> Option<String> {
 }
 
 /// What can be done where a certificate is not trusted.
-pub(super) const TRUST: &str = "name the authority that signed it with sslrootcert=FILE, or, where the network is trusted, give \
-                                sslmode=require without it, which encrypts and checks nothing";
+pub(super) const TRUST: &str = "use sslrootcert=FILE to name the authority that signed the certificate. If the network is trusted, \
+sslmode=require without sslrootcert encrypts without any check";
 
 /// Why no connection was made.
 #[derive(Debug)]
@@ -183,16 +183,16 @@ impl Unconnected {
 pub(super) fn at_connect(error: &tokio_postgres::Error, also: Option<String>, attempt: Attempt<'_>) -> Error {
     let mut said = words(error);
     if let Some(other) = also.filter(|other| *other != said) {
-        said = format!("{said} (then, with other encryption: {other})");
+        said = format!("{said} (second attempt, with the other kind of encryption: {other})");
     }
     let text = |remedy: &str| attempt.text(&said, remedy);
     if let Some(answer) = error.as_db_error() {
         return match answer.code().code() {
-            "3D000" => {
-                Error::NoDatabase(text("name one that is there at the end of the address, such as /postgres"))
-            }
+            "3D000" => Error::NoDatabase(text(
+                "name an existing database at the end of the address, such as /postgres",
+            )),
             "28P01" | "28000" => Error::Refused(text(of_refusal(answer.message()))),
-            "42501" => Error::Refused(text("give the login the right to connect to this database")),
+            "42501" => Error::Refused(text("grant the login the CONNECT privilege for this database")),
             "57P03" => Error::Unreachable(text("wait until the server is up")),
             "53300" => Error::Unreachable(text("end other connections, or raise max_connections")),
             "53100" if is_of_shared_memory(answer.message()) => Error::Unreachable(text(SHARED_MEMORY)),
@@ -208,14 +208,12 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, also: Option<String>, at
     }
     if said.contains("does not support TLS") {
         return Error::Refused(text(
-            "have the server encrypt (ssl = on, with ssl_cert_file and ssl_key_file), or give sslmode=disable where the \
-             network is trusted",
+            "enable encryption on the server (ssl = on, with ssl_cert_file and ssl_key_file), or use sslmode=disable if the network is trusted",
         ));
     }
     if said.contains("channel binding") {
         return Error::Refused(text(
-            "log in by scram-sha-256 over TLS (password_encryption and pg_hba.conf of the server), or give \
-             channel_binding=prefer",
+            "log in with scram-sha-256 over TLS (set password_encryption and pg_hba.conf on the server), or use channel_binding=prefer",
         ));
     }
     if said.contains("password missing") || said.contains("authentication") {
@@ -230,12 +228,12 @@ pub(super) fn at_connect(error: &tokio_postgres::Error, also: Option<String>, at
 fn of_refusal(message: &str) -> &'static str {
     let has_rule = !message.contains("no pg_hba.conf entry");
     if !has_rule && (message.ends_with("no encryption") || message.ends_with("SSL off")) {
-        return "this server may want encryption: give sslmode=require, or a rule of pg_hba.conf without it";
+        return "this server may require encryption: use sslmode=require, or add a rule to pg_hba.conf that allows unencrypted connections";
     }
     if message.contains("client certificate") {
-        return "name a certificate with its key that the server trusts, with sslcert=FILE and sslkey=FILE";
+        return "use sslcert=FILE and sslkey=FILE to give a certificate that the server trusts, and its key";
     }
-    "check user and password of the address, PGPASSWORD, and the server's pg_hba.conf"
+    "check user and password in the address, PGPASSWORD, and the server's pg_hba.conf"
 }
 
 /// Whether the server answered that it does not let this login in so, but may otherwise encrypted.
@@ -402,7 +400,7 @@ mod tests {
         for lost in ["58030", "57P01", "57P03", "08006"] {
             assert!(matches!(meaning(lost), Error::Lost(_)), "{lost}");
         }
-        assert!(meaning("58030").to_string().contains("whether this was done is not known"));
+        assert!(meaning("58030").to_string().contains("it is unknown whether this was done"));
         assert!(matches!(meaning("53100"), Error::Full(_)));
         assert!(matches!(meaning("40001"), Error::Conflict(_)));
         assert!(matches!(meaning("58P01"), Error::Statement(_)), "a file that is not there");

@@ -314,7 +314,7 @@ impl PostgresSession {
             return Ok(statement);
         }
         let attempt = Attempt { doing: Doing::Run(sql), target: &self.target };
-        let words = format!("it has {wanted} parameters, {} were given", parameters.len());
+        let words = format!("the statement has {wanted} parameters, but {} were given", parameters.len());
         Err(Error::Statement(attempt.text(words, "")))
     }
 

@@ -32,7 +32,7 @@ pub(super) async fn connect(
             }
         }
     }
-    let remedy = format!("name one that is {}, or give target_session_attrs=any", wanted.name());
+    let remedy = format!("name a host that is {}, or use target_session_attrs=any", wanted.name());
     Err(passed.nobody(attempt, &remedy))
 }
 

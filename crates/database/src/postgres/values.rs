@@ -78,7 +78,7 @@ pub(super) fn cell(kind: u32, raw: &[u8]) -> Result<Cell<'_>, String> {
         (2278, _) => Some(Cell::Null),
         _ => {
             let kind = Type::from_oid(kind).map_or_else(|| kind.to_string(), |kind| kind.to_string());
-            return Err(format!("a value of type {kind} is not read: cast it to text"));
+            return Err(format!("prony does not read values of type {kind}: cast the value to text"));
         }
     }
     .ok_or_else(|| "the server sent an invalid value".to_owned())
@@ -169,7 +169,9 @@ mod tests {
         ] {
             assert_eq!(cell(kind, raw), Ok(expected), "{kind}");
         }
-        assert!(cell(1114, &[0; 8]).unwrap_err().contains("timestamp is not read: cast it to text"));
+        assert!(
+            cell(1114, &[0; 8]).unwrap_err().contains("values of type timestamp: cast the value to text")
+        );
         for (kind, raw) in [(20, &[0; 4][..]), (25, &[0xff]), (16, &[]), (1700, &[0])] {
             assert!(cell(kind, raw).is_err(), "{kind}");
         }

@@ -289,7 +289,8 @@ pub(super) async fn what_others_made_is_never_touched(engine: Engine) {
             let error = server.own(name, existing).await.unwrap_err();
             let text = error.to_string();
             assert!(
-                text.contains("not made by prony") && text.contains("‹\u{2063}target.database.name\u{2063}›"),
+                text.contains("not created by prony")
+                    && text.contains("‹\u{2063}target.database.name\u{2063}›"),
                 "{text}"
             );
         }

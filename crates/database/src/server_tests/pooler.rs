@@ -139,7 +139,7 @@ async fn of_several_hosts_the_one_that_is_wanted_is_taken() {
     ] {
         let error = Session::open(&url(database, wanted)).await.unwrap_err();
         let Error::Refused(text) = &error else { panic!("{wanted}: {error:?}") };
-        assert!(text.contains(&format!("{here} {words}; name one that is {wanted}")), "{text}");
+        assert!(text.contains(&format!("{here} {words}; name a host that is {wanted}")), "{text}");
     }
     session.script("DROP DATABASE prony_only_reads").await.unwrap();
 }
@@ -151,7 +151,7 @@ async fn of_several_hosts_none_is_passed_over_without_a_word() {
     let nobody: Url = "postgres://prony:secret@127.0.0.1:1,127.0.0.1:2/postgres".parse().unwrap();
     let error = Session::open(&nobody).await.unwrap_err();
     assert!(
-        matches!(&error, Error::Unreachable(text) if text.contains("none of its hosts can be taken: 127.0.0.1:1: Connection refused")),
+        matches!(&error, Error::Unreachable(text) if text.contains("none of its hosts can be used: 127.0.0.1:1: Connection refused")),
         "{error}"
     );
     // A login that is refused ends the search, as with libpq.

@@ -38,7 +38,7 @@ async fn a_server_that_only_reads_is_refused_at_once_with_the_remedy() {
     }
     let services = session.server().await.unwrap().services;
     assert!(
-        services[0].name.contains("only reads") && services[0].told_by.contains("read_only"),
+        services[0].name.contains("a server that is read-only") && services[0].told_by.contains("read_only"),
         "{services:?}"
     );
     let text = maria.text().replace("prony:", "looks:");

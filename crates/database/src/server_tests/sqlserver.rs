@@ -29,7 +29,7 @@ async fn what_does_not_speak_the_protocol_is_told() {
         });
         let error = opened(format!("sqlserver://a:b@127.0.0.1:{port}/x")).await.unwrap_err();
         assert!(
-            matches!(&error, Error::Unreachable(text) if text.contains("see whether SQL Server listens")),
+            matches!(&error, Error::Unreachable(text) if text.contains("check whether SQL Server listens")),
             "{error}"
         );
         serve.await.unwrap();
@@ -189,11 +189,11 @@ async fn connections_are_encrypted_as_the_address_says() {
     let by_nobody = link(&format!("{url}?encrypt=on&trust_server_certificate=true")).await;
     assert_eq!(verified(&by_nobody), Some(record::Checked::Nothing), "{by_nobody:?}");
     let login_alone = link(&format!("{url}?encrypt=off")).await;
-    assert_eq!(login_alone.words(), "not encrypted (but for the login)");
+    assert_eq!(login_alone.words(), "not encrypted (except for the login)");
     let other = format!("{url}?encrypt=on&sslrootcert={certificate}&host_name_in_certificate");
     assert_eq!(verified(&link(&format!("{other}=localhost")).await), Some(record::Checked::AuthorityAndName));
     for (options, words) in [
-        (format!("{url}?encrypt=on"), "signed by itself"),
+        (format!("{url}?encrypt=on"), "self-signed"),
         (format!("{other}=db.example"), "and not for db.example"),
         (format!("{url}?encrypt=strict&sslrootcert={certificate}"), "encrypt=on"),
         (format!("{url}?encrypt=on&sslrootcert=/nowhere/ca.pem"), "/nowhere/ca.pem"),

@@ -58,7 +58,7 @@ pub(super) async fn a_transaction_is_done_as_a_whole_or_not_at_all(engine: Engin
     // Its locks are gone before anything else is done with it.
     assert_eq!(other.execute(&add, &[Value::I64(1)]).await, Ok(1));
     let error = transaction.execute(&add, &[Value::I64(2)]).await.unwrap_err();
-    assert!(error.to_string().contains("begin another"), "{error}");
+    assert!(error.to_string().contains("begin a new one"), "{error}");
     assert!(transaction.commit().await.is_err());
     assert_eq!(held(&mut session).await, [2, 1]);
     drop((session, other));

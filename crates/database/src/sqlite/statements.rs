@@ -348,16 +348,16 @@ pub(crate) fn fault(error: &rusqlite::Error, attempt: Attempt<'_>) -> Error {
         // What the system said is not told.
         Some(ErrorCode::SystemIoFailure) if has_file_limit() => Error::Full(text(remedy::FILE_LIMIT)),
         Some(ErrorCode::CannotOpen) => {
-            Error::NoDatabase(text("check that the file is there and may be written, and its directory too"))
+            Error::NoDatabase(text("check that the file and its directory exist and are writable"))
         }
         Some(ErrorCode::NotADatabase) => {
-            Error::NoDatabase(text("the file holds something else; choose another name"))
+            Error::NoDatabase(text("the file is not a SQLite database; choose another name"))
         }
         Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-            Error::Refused(text("let this user write the file and its directory"))
+            Error::Refused(text("give this user write permission for the file and its directory"))
         }
         Some(ErrorCode::DatabaseBusy) => Error::Conflict(text(
-            "another session holds the file locked: try again, or wait until it has ended",
+            "another session has locked the file: try again, or wait until that session ends",
         )),
         _ => Error::Statement(text("")),
     }

@@ -22,7 +22,7 @@ const QUESTIONS: u32 = 3;
 const ANSWER_BYTES: usize = 1024 + 3;
 
 const REMEDY: &str =
-    "start the browser service there and let UDP 1434 through, or give the instance's port: host:port";
+    "start the browser service on that host and allow UDP port 1434, or give the instance's port: host:port";
 
 /// The port of an instance of a host.
 pub(super) async fn port(host: &[IpAddr], instance: &str, attempt: Attempt<'_>) -> Result<u16, Error> {
@@ -30,7 +30,7 @@ pub(super) async fn port(host: &[IpAddr], instance: &str, attempt: Attempt<'_>) 
 }
 
 async fn port_at(host: &[IpAddr], service: u16, instance: &str, attempt: Attempt<'_>) -> Result<u16, Error> {
-    let silent = || format!("the browser service says nothing of the instance `{instance}`");
+    let silent = || format!("the browser service gives no information about the instance `{instance}`");
     let mut why = silent();
     for address in host.iter().cycle().take(host.len() * QUESTIONS as usize) {
         match asked(SocketAddr::new(*address, service), instance).await {
@@ -82,7 +82,7 @@ fn tcp_port(answer: &[u8], instance: &str) -> Result<u16, String> {
         words.chunks_exact(2).find(|pair| pair[0].eq_ignore_ascii_case(name)).map(|pair| pair[1])
     };
     if !value("InstanceName").is_some_and(|name| name.eq_ignore_ascii_case(instance)) {
-        return Err(format!("the browser service knows no instance `{instance}`"));
+        return Err(format!("the browser service does not know an instance `{instance}`"));
     }
     let port = value("tcp").and_then(|port| port.parse().ok()).filter(|port| *port > 0);
     port.ok_or_else(|| format!("the instance `{instance}` does not listen on TCP"))
@@ -108,7 +108,7 @@ mod tests {
     fn a_port_is_read() {
         assert_eq!(tcp_port(&answer(TEXT), "yukonstd"), Ok(57_137));
         for (text, instance, part) in [
-            (TEXT, "OTHER", "knows no instance `OTHER`"),
+            (TEXT, "OTHER", "does not know an instance `OTHER`"),
             ("ServerName;A;InstanceName;X;IsClustered;No;np;\\\\A\\pipe;;", "X", "does not listen on TCP"),
             ("ServerName;A;InstanceName;X;tcp;0;;", "X", "does not listen on TCP"),
         ] {
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(found, Ok(57_137));
         drop(service);
         let error = port_at(&hosts, place.port(), "YUKONSTD", attempt).await.unwrap_err().to_string();
-        assert!(error.contains("UDP 1434"), "{error}");
+        assert!(error.contains("UDP port 1434"), "{error}");
     }
 
     proptest! {

@@ -29,10 +29,11 @@ const REDIRECTIONS_MAX: u32 = 4;
 /// Longest answer to the first words that is believed to be one.
 const ANSWER_BYTES_MAX: usize = 4096;
 
-const NOT_TDS: &str = "see whether SQL Server listens on that port; one that wants strict encryption is asked with encrypt=strict";
+const NOT_TDS: &str = "check whether SQL Server listens on that port; if the server requires strict encryption, use encrypt=strict";
 
 const STRICT: &str = "add encrypt=strict to the address";
-const NO_TLS: &str = "let the server encrypt, or add encrypt=off to the address if the network is trusted";
+const NO_TLS: &str =
+    "enable encryption on the server, or add encrypt=off to the address if the network is trusted";
 
 /// Who logs in.
 enum Login {
@@ -71,9 +72,10 @@ pub(super) async fn connect(
             }
         }
     }
-    Err(Error::Unreachable(
-        attempt.text("each server sends us on to another one", "see who answers for this name"),
-    ))
+    Err(Error::Unreachable(attempt.text(
+        "each server redirects the connection to another server",
+        "check which servers this name leads to",
+    )))
 }
 
 /// What is to be looked at where nothing answers.
@@ -134,12 +136,15 @@ async fn agree(
         (Word::Off, Word::Off) => true,
         (_, Word::On | Word::Required) => false,
         (_, Word::Strict) => {
-            return Err(Error::Refused(attempt.text("the server speaks within TLS alone", STRICT)));
+            return Err(Error::Refused(
+                attempt.text("the server accepts connections only within TLS", STRICT),
+            ));
         }
         // A server that can encrypt says so.
         (_, Word::Off | Word::NotSupported) => {
             return Err(Error::Refused(
-                attempt.text("the server does not encrypt, and this connection is to be", NO_TLS),
+                attempt
+                    .text("the server does not support encryption, but this connection requires it", NO_TLS),
             ));
         }
     };
@@ -151,8 +156,8 @@ async fn agree(
 fn wanted(address: &SqlServerAddress, has_token: bool, attempt: Attempt<'_>) -> Result<Encrypt, Error> {
     match (address.encrypt(), has_token) {
         (Encrypt::Off, true) if address.encrypt.is_some() => Err(Error::Refused(attempt.text(
-            "an access token is sent over an encrypted connection alone",
-            "leave encrypt=off out, or log in with a user and a password",
+            "an access token is sent only over an encrypted connection",
+            "omit encrypt=off, or log in with a user and a password",
         ))),
         (Encrypt::Off, true) => Ok(Encrypt::On),
         (encrypt, _) => Ok(encrypt),
@@ -166,7 +171,7 @@ async fn exchange<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
     attempt: Attempt<'_>,
 ) -> Result<Prelogin, Error> {
     let lost = |error: io::Error| {
-        let words = format!("the connection ended at its first words: {error}");
+        let words = format!("the connection ended during the first exchange: {error}");
         Error::Unreachable(attempt.text(words, NOT_TDS))
     };
     let odd = || Error::Unreachable(attempt.text("what answers there does not speak TDS", NOT_TDS));
@@ -195,7 +200,10 @@ fn login(address: &SqlServerAddress, attempt: Attempt<'_>) -> Result<Login, Erro
         })?;
         let token = token.trim();
         if token.is_empty() {
-            return Err(refused(format!("{} holds no access token", file.display()), "put one into it"));
+            return Err(refused(
+                format!("{} does not contain an access token", file.display()),
+                "put one into it",
+            ));
         }
         return Ok(Login::Token(token.to_owned()));
     }
@@ -206,7 +214,7 @@ fn login(address: &SqlServerAddress, attempt: Attempt<'_>) -> Result<Login, Erro
     };
     match (name, password) {
         (Some(name), Some(password)) => Ok(Login::User { name, password }),
-        (None, _) => Err(refused("nobody is to log in".to_owned(), "give user:password@host, or SQLCMDUSER")),
+        (None, _) => Err(refused("no user is given".to_owned(), "give user:password@host, or SQLCMDUSER")),
         (Some(_), None) => {
             Err(refused("the login has no password".to_owned(), "give user:password@host, or SQLCMDPASSWORD"))
         }

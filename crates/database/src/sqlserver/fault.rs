@@ -22,7 +22,7 @@ const ENDED: [&str; 3] =
 const PERMISSION: [u32; 8] = [229, 230, 262, 297, 300, 916, 6102, 15_247];
 
 const NOT_ONLINE: &str = "wait until the database is online (sys.databases.state_desc), or bring it online";
-const READ_ONLY: &str = "give the address of the primary replica or of a database that can be written";
+const READ_ONLY: &str = "give the address of the primary replica, or of a database that is writable";
 
 /// Why the server does not take a statement that it prepares, if that is the statement's own fault. Other numbers may be of the way in which
 /// it is prepared here.
@@ -151,26 +151,26 @@ fn refusal(answer: Answer<'_>, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(answer.words(), remedy);
     match answer.number {
         // Azure lets in by addresses.
-        40_615 | 47_073 => Error::Refused(text("let this machine's address in at the server's firewall")),
+        40_615 | 47_073 => Error::Refused(text("allow this machine's address in the server's firewall")),
         18_456 => Error::Refused(text(
-            "check user and password of the address, SQLCMDPASSWORD, and that the server allows SQL logins (mixed mode); the \
-            server's error log has the reason (State)",
+            "check user and password in the address, SQLCMDPASSWORD, and that the server allows SQL logins (mixed mode); the \
+            server's error log shows the reason (State)",
         )),
         18_470 => Error::Refused(text("ALTER LOGIN … ENABLE")),
         18_486..=18_488 => Error::Refused(text("unlock the login, or give it a new password")),
-        18_452 => Error::Refused(text("give a login of the server, not one of Windows")),
+        18_452 => Error::Refused(text("use a SQL Server login, not a Windows login")),
         17_142 | 18_451 => Error::Unreachable(text("wait until the server is up")),
         17_809 | 17_810 | 10_928 | 10_929 | 40_501 => {
-            Error::Unreachable(text("end other connections, or let the server have more"))
+            Error::Unreachable(text("close other connections, or raise the server's connection limit"))
         }
         _ => match kind(answer) {
             Kind::NoDatabase => Error::NoDatabase(text(
-                "leave the database out of the address, name one that is there, or give the login a user in it",
+                "omit the database from the address, name one that exists, or create a user for the login in this database",
             )),
             Kind::NotOnline => Error::Unreachable(text(NOT_ONLINE)),
             Kind::Full => Error::Full(text(remedy::FULL)),
             Kind::Permission => {
-                Error::Refused(text("give the login the right to connect (GRANT CONNECT SQL)"))
+                Error::Refused(text("grant the login permission to connect (GRANT CONNECT SQL)"))
             }
             Kind::Lost | Kind::Conflict | Kind::ReadOnly | Kind::Other => Error::Unreachable(text("")),
         },
@@ -277,7 +277,7 @@ mod tests {
             connect(18_456).to_string().contains("words (error 18456, state 1); check user and password")
         );
         assert!(matches!(connect(4060), Error::NoDatabase(_)));
-        for (number, part) in [(922, "is online"), (17_142, "is up"), (17_810, "end other connections")] {
+        for (number, part) in [(922, "is online"), (17_142, "is up"), (17_810, "close other connections")] {
             let error = connect(number);
             assert!(matches!(&error, Error::Unreachable(text) if text.contains(part)), "{error}");
         }

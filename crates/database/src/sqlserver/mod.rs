@@ -195,7 +195,7 @@ impl SqlServerSession {
         if std::mem::replace(&mut self.is_busy, true) {
             let attempt = Attempt { doing, target: &self.target };
             return Err(Error::Lost(
-                attempt.text("what was under way was given up, or its connection lost", remedy::LOST),
+                attempt.text("the running statement was abandoned, or the connection was lost", remedy::LOST),
             ));
         }
         if self.is_unfinished {

@@ -58,9 +58,9 @@ impl Stream {
         };
         let remark = match &self.socket {
             Either::Left(_) if is_remote => {
-                Some("the server cannot encrypt, and its login was readable too".to_owned())
+                Some("the server cannot encrypt, so even the login was sent unencrypted".to_owned())
             }
-            Either::Right(_) if self.is_login_alone => Some("but for the login".to_owned()),
+            Either::Right(_) if self.is_login_alone => Some("except for the login".to_owned()),
             Either::Left(_) | Either::Right(_) => None,
         };
         Link { is_remote, encryption, remark, taken: Vec::new() }

@@ -24,14 +24,13 @@ const TDS_8: &[u8] = b"tds/8.0";
 const PIECE_BYTES: usize = 4096 - HEADER_BYTES;
 
 /// What a handshake is checked by.
-const REMEDY: &str = "name the authority that signed it with sslrootcert=FILE, or the name that it has with \
-                                 host_name_in_certificate=NAME; where the network is trusted, give trust_server_certificate=true";
+const REMEDY: &str = "use sslrootcert=FILE to give the authority that signed the certificate, or host_name_in_certificate=NAME to \
+give the certificate's name; if the network is trusted, use trust_server_certificate=true";
 
 /// One that waits for the first word of the protocol says nothing to the first word of TLS.
 pub(super) const UNANSWERED: &str = "check host and port, and that the server runs and accepts this machine; use encrypt=on for \
 servers before SQL Server 2022, which lack encrypt=strict";
-const ENDED: &str =
-    "see what the server logged of it; one that does not know encrypt=strict is asked with encrypt=on";
+const ENDED: &str = "see the server's log; if the server does not support encrypt=strict, use encrypt=on";
 
 /// An encrypted connection, or one that was until its login had left.
 pub(crate) struct Tls {
@@ -86,7 +85,7 @@ pub(super) async fn encrypt(
     }
     let name = address.host_name_in_certificate.as_deref().unwrap_or(host).to_owned();
     let no_name =
-        |_| Unencrypted::Fault(Fault::new(format!("`{name}` can be no name of a certificate"), REMEDY));
+        |_| Unencrypted::Fault(Fault::new(format!("`{name}` cannot be the name in a certificate"), REMEDY));
     let name = ServerName::try_from(name.clone()).map_err(no_name)?;
     let wrapped = Wrapped {
         socket,
@@ -114,7 +113,7 @@ impl Unencrypted {
                 Error::Refused(attempt.text(words, remedy.as_deref().unwrap_or(REMEDY)))
             }
             Self::Io(error) => {
-                let words = format!("the connection ended while its encryption was agreed upon: {error}");
+                let words = format!("the connection ended during the negotiation of encryption: {error}");
                 Error::Unreachable(attempt.text(words, ENDED))
             }
         }

@@ -119,7 +119,9 @@ pub(super) fn received_exactly(value: ColumnData<'_>) -> Result<Value, String> {
 }
 
 fn unread(kind: &str) -> String {
-    format!("a value of type {kind} is not read: convert it to text, such as CONVERT(varchar(40), …, 126)")
+    format!(
+        "prony does not read values of type {kind}: convert the value to text, such as CONVERT(varchar(40), …, 126)"
+    )
 }
 
 #[cfg(test)]

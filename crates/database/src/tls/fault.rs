@@ -39,7 +39,7 @@ impl Fault {
     }
 
     pub(super) fn of_self_signed(trusted: &str) -> Self {
-        Self::of_trust(format!("the server's certificate is signed by itself, and is not among {trusted}"))
+        Self::of_trust(format!("the server's certificate is self-signed, and is not among {trusted}"))
     }
 
     pub(super) fn of_unknown(trusted: &str) -> Self {
@@ -53,7 +53,8 @@ impl Fault {
             [] => "no name at all".to_owned(),
             names => names.join(", "),
         };
-        let remedy = "connect by a name that it is for, or give the server a certificate for this one";
+        let remedy =
+            "connect with a name from the certificate, or install a certificate for this name on the server";
         let words = format!("the server's certificate is for {names}, and not for {host}");
         Self::new(words, remedy)
     }
@@ -89,7 +90,8 @@ impl Fault {
                 Self::of_version(error)
             }
             Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::new(
-                "the server ended the handshake: it shares no version of TLS or no cipher with us".to_owned(),
+                "the server ended the handshake: it has no TLS version or no cipher in common with prony"
+                    .to_owned(),
                 VERSION,
             ),
             Error::AlertReceived(
@@ -102,20 +104,21 @@ impl Fault {
                 | AlertDescription::UnknownCA
                 | AlertDescription::AccessDenied),
             ) => Self::new(
-                format!("the server does not take our client certificate, or wants one ({alert:?})"),
-                "name one with its key that the server's authority signed and that is valid",
+                format!("the server rejected the client certificate, or requires one ({alert:?})"),
+                "give a valid client certificate that the server's authority has signed, and its key",
             ),
             _ => Self::of_trust(format!("the TLS handshake failed ({error})")),
         }
     }
 
     fn of_version(error: &Error) -> Self {
-        Self::new(format!("the server speaks no version of TLS that is wanted ({error})"), VERSION)
+        Self::new(format!("the server supports none of the permitted TLS versions ({error})"), VERSION)
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "all other kinds are treated alike")]
     fn of_certificate(wrong: &CertificateError) -> Self {
-        let renew = "give the server a new certificate, and see that the clocks of both machines are right";
+        let renew =
+            "install a new certificate on the server, and check that the clocks of both machines are right";
         match wrong {
             CertificateError::ExpiredContext { time, not_after } => {
                 let ago_s = time.as_secs().saturating_sub(not_after.as_secs());
@@ -124,10 +127,16 @@ impl Fault {
             CertificateError::Expired => Self::new("the server's certificate has expired".to_owned(), renew),
             CertificateError::NotValidYetContext { time, not_before } => {
                 let until_s = not_before.as_secs().saturating_sub(time.as_secs());
-                Self::new(format!("the server's certificate is valid only in {}", long(until_s)), renew)
+                Self::new(
+                    format!(
+                        "the server's certificate is not yet valid. It becomes valid in {}",
+                        long(until_s)
+                    ),
+                    renew,
+                )
             }
             CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::of_trust(
-                "the server's certificate is signed by itself, or by an authority that is not trusted"
+                "the server's certificate is self-signed, or signed by an authority that is not trusted"
                     .to_owned(),
             ),
             CertificateError::NotValidForNameContext { expected, presented } => {
@@ -141,7 +150,7 @@ impl Fault {
 
 /// What versions there are.
 const VERSION: &str =
-    "let the server speak TLS 1.2 or 1.3, and see `ssl_min_protocol_version` of the address";
+    "enable TLS 1.2 or 1.3 on the server, and check `ssl_min_protocol_version` in the address";
 
 /// `DnsName("db.example")` is `db.example`.
 fn plain_name(name: &str) -> String {

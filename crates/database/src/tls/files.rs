@@ -31,7 +31,7 @@ pub(super) fn roots(roots: &Roots) -> Result<Arc<Trusted>, Fault> {
         },
     }
     .and_then(|trusted| {
-        let remedy = "install ca-certificates, or name a file of authorities that are trusted";
+        let remedy = "install ca-certificates, or give a file with the certificates of trusted authorities";
         let nothing = || Fault::new(format!("{} has no certificate", trusted.name), remedy);
         if trusted.certificates.is_empty() { Err(nothing()) } else { Ok(trusted) }
     })
@@ -90,7 +90,7 @@ pub(super) fn identity(
     }
     let bytes = std::fs::read(key).map_err(unread)?;
     let secret = PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
-        Fault::new(format!("{shown} holds no key in PEM that is not encrypted ({error})"), remedy)
+        Fault::new(format!("{shown} does not contain an unencrypted key in PEM format ({error})"), remedy)
     })?;
     Ok((chain, secret))
 }

@@ -121,7 +121,7 @@ pub(crate) fn config(checks: Checks, files: &Files) -> Result<ClientConfig, Faul
             let (chain, secret) = identity(certificate, key)?;
             builder.with_client_auth_cert(chain, secret).map_err(|error| {
                 let words = format!(
-                    "the certificate {} and the key {} do not go together ({error})",
+                    "the certificate {} and the key {} do not match ({error})",
                     certificate.display(),
                     key.display()
                 );

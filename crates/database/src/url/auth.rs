@@ -60,12 +60,12 @@ impl RequiredAuth {
             let Some(method) = Method::ALL.into_iter().find(|method| method.name() == name) else {
                 let known = Method::ALL.map(Method::name).join(", ");
                 return Err(UrlError(format!(
-                    "{AUTH} has a method that is not known: give {known}, or each with ! before it"
+                    "{AUTH} contains an unknown method: use {known}, or put ! before each of them"
                 )));
             };
             if *is_negated.get_or_insert(negates) != negates {
                 return Err(UrlError(format!(
-                    "{AUTH} mixes methods with and without !: give all of them with it, or none"
+                    "{AUTH} mixes methods with and without !: put ! before all of them, or before none"
                 )));
             }
             if methods.contains(&method) {
@@ -116,10 +116,10 @@ mod tests {
             ("scram-sha-256,md5".into(), "!password,!none".into())
         );
         for (text, part) in [
-            ("scram", "not known: give password, md5"),
+            ("scram", "unknown method: use password, md5"),
             ("md5,!password", "mixes methods"),
             ("md5,md5", "md5 twice"),
-            ("md5,", "not known"),
+            ("md5,", "unknown method"),
         ] {
             let error = RequiredAuth::read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -159,13 +159,13 @@ impl Encryption {
             && encryption.mode.is_some_and(|mode| mode != Mode::VerifyFull)
         {
             return Err(UrlError(format!(
-                "{roots}=system trusts whoever any public authority knows, so the name must be checked too: give {mode}={}",
+                "{roots}=system trusts all certificates from any public authority, so the name must be checked too: use {mode}={}",
                 Mode::VerifyFull.name(words)
             )));
         }
         if encryption.certificate.is_some() != encryption.key.is_some() {
             return Err(UrlError(format!(
-                "a client has a certificate and its key: give both {certificate} and {key}"
+                "a client certificate needs its key: give both {certificate} and {key}"
             )));
         }
         Ok(encryption)
@@ -239,5 +239,5 @@ pub(crate) fn read_server_key(
 
 pub(crate) fn read_binding(text: &str) -> Result<Binding, UrlError> {
     let known = Binding::ALL.into_iter().find(|one| one.name() == text);
-    known.ok_or_else(|| UrlError(format!("{BINDING} is disable, prefer or require, and not `{text}`")))
+    known.ok_or_else(|| UrlError(format!("{BINDING} must be disable, prefer or require, not `{text}`")))
 }

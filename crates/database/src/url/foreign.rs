@@ -57,7 +57,7 @@ pub(super) fn mistake(text: &str) -> Option<UrlError> {
     let (scheme, rest) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme))?;
     if scheme.eq_ignore_ascii_case("jdbc") {
         let (kind, rest) = rest.split_once(':').unwrap_or((rest, ""));
-        return Some(told("`jdbc:` is how Java programs write it", kind, rest));
+        return Some(told("`jdbc:` is used only in Java programs", kind, rest));
     }
     if let Some((kind, _)) = scheme.split_once('+') {
         return Some(told(&format!("leave out `+{}`", &scheme[kind.len() + 1..]), kind, rest));
@@ -68,11 +68,10 @@ pub(super) fn mistake(text: &str) -> Option<UrlError> {
     }
     if !is_ours && text.contains("@tcp(") {
         let meant = Meant::of_go(text);
-        return Some(UrlError(format!("Go programs write it like this: give {}", meant.told())));
+        return Some(UrlError(format!("this is the syntax of Go programs: use {}", meant.told())));
     }
-    (is_ours && !is_file(scheme) && has_properties(rest)).then(|| {
-        told("a `;` can be no part of a host, and `;name=value` is how JDBC writes it", scheme, rest)
-    })
+    (is_ours && !is_file(scheme) && has_properties(rest))
+        .then(|| told("a host cannot contain `;`, and `;name=value` is JDBC syntax", scheme, rest))
 }
 
 /// Whether pairs with semicolons follow the host. A password before the `@` may have one.
@@ -258,7 +257,7 @@ impl Meant {
                 Engine::ClickHouse | Engine::Sqlite | Engine::DuckDb | Engine::Fake => "",
             };
             told += &format!(
-                "; the password stands behind the user (user:password@host){variable} or in password_file=FILE"
+                "; give the password after the user (user:password@host){variable} or in password_file=FILE"
             );
         }
         for (number, remark) in self.remarks.iter().enumerate() {
@@ -520,22 +519,19 @@ mod tests {
             "jdbc:sqlserver://h:1433;databaseName=x;user=sa;password={Geh;eim7};encrypt=true",
             &["give sqlserver://sa@h:1433/x", "SQLCMDPASSWORD"],
         ),
-        (
-            "sqlserver://h;user=sa;password=Geheim7",
-            &["a `;` can be no part of a host", "give sqlserver://sa@h"],
-        ),
+        ("sqlserver://h;user=sa;password=Geheim7", &["a host cannot contain `;`", "give sqlserver://sa@h"]),
         (
             "sqlserver://h%3Buser%3Dsa%3Bpassword%3DGeheim7",
-            &["a `;` can be no part of a host", "sqlserver://USER@HOST:PORT/DATABASE"],
+            &["a host cannot contain `;`", "sqlserver://USER@HOST:PORT/DATABASE"],
         ),
-        ("postgres://h;user=joe;password=Geheim7/x", &["a `;` can be no part of a host"]),
+        ("postgres://h;user=joe;password=Geheim7/x", &["a host cannot contain `;`"]),
         (
             "jdbc:mysql://h/x?user=u&password=Geheim7&allowPublicKeyRetrieval=true",
             &["give mysql://u@h/x?get-server-public-key=true"],
         ),
         (
             "u:Geheim7@tcp(h:3306)/x?parseTime=true",
-            &["Go", "give mysql://u@h:3306/x", "leave out `parseTime`"],
+            &["Go", "use mysql://u@h:3306/x", "leave out `parseTime`"],
         ),
         ("mssql+pyodbc://sa:Geheim7@h/x?driver=ODBC", &["leave out `+pyodbc`", "give sqlserver://sa@h/x"]),
         ("POSTGRES://u:Geheim7@h/x", &["`POSTGRES:` is written otherwise here", "give postgres://u@h/x"]),

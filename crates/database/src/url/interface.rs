@@ -60,7 +60,7 @@ impl FromStr for Interface {
         }
         let (name, port) = host_and_port(place)?;
         if name.is_empty() {
-            return Err(UrlError(format!("it names no host: {FORMS}")));
+            return Err(UrlError(format!("the address does not name a host: {FORMS}")));
         }
         let port = port.map(port_number).transpose()?.unwrap_or(DEFAULT_PORT);
         let mut options: Vec<(&str, String)> = Vec::new();
@@ -81,7 +81,8 @@ impl FromStr for Interface {
             (true, Some(mode @ (Mode::Require | Mode::VerifyCa | Mode::VerifyFull))) => Some(mode),
             (true, Some(Mode::Disable | Mode::Allow | Mode::Prefer)) => {
                 return Err(UrlError(
-                    "https is encrypted: give sslmode=require, verify-ca or verify-full, or http".to_owned(),
+                    "https is always encrypted: use sslmode=require, verify-ca or verify-full, or use http"
+                        .to_owned(),
                 ));
             }
         };
@@ -135,11 +136,11 @@ mod tests {
         for (text, told) in [
             ("pg1:8008", "not an address of Patroni's REST interface: give http://HOST:8008"),
             ("http://me:secret@pg1", "omit the user"),
-            ("http://", "names no host"),
+            ("http://", "the address does not name a host"),
             ("http://pg1:x", "the port must be a number"),
             ("http://pg1/cluster", "remove `/cluster`"),
             ("http://pg1?sslmode=require", "give https with"),
-            ("https://pg1?sslmode=prefer", "https is encrypted"),
+            ("https://pg1?sslmode=prefer", "https is always encrypted"),
         ] {
             let error = text.parse::<Interface>().unwrap_err().to_string();
             assert!(error.contains(told) && !error.contains("secret"), "{text}: {error}");

@@ -123,7 +123,7 @@ impl<'a> Parts<'a> {
         };
         if database.contains(',') {
             return Err(UrlError(format!(
-                "a comma follows the database: several hosts stand before it, and another address begins with its scheme; {ENCODING}"
+                "a comma follows the database: put several hosts before the database, and begin another address with its scheme; {ENCODING}"
             )));
         }
         let places = place.split(',').map(host_and_port).collect::<Result<_, _>>()?;
@@ -177,7 +177,7 @@ impl<'a> Parts<'a> {
         }
         if names.len() > 1 && !form.takes_several {
             return Err(UrlError(
-                "several hosts in one address are of PostgreSQL, MySQL and MariaDB alone: name the one that is to be measured"
+                "only PostgreSQL, MySQL and MariaDB support several hosts in one address: name the host to measure"
                     .to_owned(),
             ));
         }
@@ -206,7 +206,7 @@ pub(super) fn host_and_port(place: &str) -> Result<(&str, Option<&str>), UrlErro
     match after.strip_prefix(':') {
         Some(port) => Ok((host, Some(port))),
         None if after.is_empty() => Ok((host, None)),
-        None => Err(UrlError("after ] only :port and /database can stand".to_owned())),
+        None => Err(UrlError("only :port and /database can follow ]".to_owned())),
     }
 }
 
@@ -216,7 +216,7 @@ pub(super) fn host_name(name: &str) -> Result<(), UrlError> {
     if name.starts_with('/') || name.chars().all(is_sign) {
         return Ok(());
     }
-    Err(UrlError(format!("the host has a sign that no name of a host has; {ENCODING}")))
+    Err(UrlError(format!("the host contains a character that is not allowed in host names; {ENCODING}")))
 }
 
 impl Host {

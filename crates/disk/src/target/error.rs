@@ -141,7 +141,7 @@ impl TargetError {
             Errno::ACCESS | Errno::PERM => Self::system(
                 path,
                 "permission denied",
-                &"give a path that you may use, or run as a user who may",
+                &"give a path that you are permitted to use, or run as a user with this permission",
             ),
             other => Self::system(path, "cannot open", &io::Error::from(other)),
         }

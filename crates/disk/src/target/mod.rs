@@ -277,7 +277,7 @@ impl Target {
                 FileWritten::ByUs => {}
                 FileWritten::Never => holes_bytes += region.bytes,
                 FileWritten::Device => {
-                    let reason = "a block device does not report which of its blocks were written".to_owned();
+                    let reason = "a block device does not report which blocks have been written".to_owned();
                     others = Some(Written::Unknown { reason });
                 }
                 FileWritten::ByOthers => {

@@ -243,7 +243,7 @@ fn used_as_it_is(path: &Path, bytes: u64, jobs: &[Job]) -> Option<String> {
     let asked = jobs.iter().map(|job| job.file_bytes).max()?;
     let differs =
         bytes != asked && bytes != DATA_BEGIN + asked && jobs.iter().all(|job| job.pools.is_empty());
-    differs.then(|| format!("{} keeps its size of {} bytes", path.display(), bytes))
+    differs.then(|| format!("the size of {} is not changed: {} bytes", path.display(), bytes))
 }
 
 fn missing(path: &Path, size: Option<u64>, jobs: &[Job]) -> Result<Item, TargetError> {
@@ -318,8 +318,7 @@ fn judged(
         Some(marker) => Err(TargetError::usage(
             &path,
             format!(
-                "its marker gives {} of data, but the file has {} bytes. Delete the file, and create it \
-                 again with {}",
+                "its marker says that it contains {} of data, but its size is {} bytes. Delete the file, and create it again with {}",
                 Size(marker.data_bytes),
                 metadata.len(),
                 parameter("create").of(true)

@@ -202,7 +202,7 @@ impl Looked<'_> {
         match answer {
             Ok(read) if read == block.len() => {}
             Ok(read) => {
-                let detail = format!("the file ends after {read} bytes of it");
+                let detail = format!("the file ends after only {read} bytes of this page");
                 self.evidence.io(Damage::NotRead, spot, detail);
                 return false;
             }
@@ -259,7 +259,7 @@ impl AfterCrash {
         let lost: u64 = lost(&verified.damage);
         let mut sentences = vec![match verified.fault() {
             None if verified.pages == 0 => {
-                "no page was checked, because the run ended before any write was acknowledged as durable"
+                "no pages were checked: when the run ended, no write had been acknowledged as durable"
                     .to_owned()
             }
             None => format!(
@@ -279,7 +279,7 @@ impl AfterCrash {
             format!("{} contain a write not yet acknowledged as durable, which is allowed", self.newer);
         sentences.extend((self.newer > 0).then_some(newer));
         let early = format!(
-            "{} threads had not written all of their pages once at the end, so these pages have no guarantee",
+            "{} threads ended before each of their pages was written once, so these pages cannot be checked",
             self.not_laid_out
         );
         sentences.extend((self.not_laid_out > 0).then_some(early));

@@ -134,17 +134,22 @@ fn detail(found: &Found<'_>) -> String {
         Sight::NotRead(sectors) | Sight::Torn(sectors) | Sight::MayBeTorn(sectors) => {
             format!("sectors {}", map(sectors))
         }
-        Sight::Corrupt { bits, .. } if bits.is_empty() => "it must be zero since the file grew".to_owned(),
+        Sight::Corrupt { bits, .. } if bits.is_empty() => {
+            "the file grew here, so it must contain zeros".to_owned()
+        }
         Sight::Corrupt { bits, version } => corrupt(bits, *version),
         Sight::Elsewhere { .. } => found.other.clone().unwrap_or_default(),
         Sight::Old(version) if found.expected.zero => {
             format!(
-                "version {version} was cut off with the end of the file, but is there again since the \
-                 file grew"
+                "version {version} was cut off when the file shrank, but it reappeared when the file grew"
             )
         }
-        Sight::Old(version) => format!("version {version} where {} was acknowledged", found.expected.floor),
-        Sight::Never(version) => format!("version {version} where {} is the last", found.expected.issued),
+        Sight::Old(version) => {
+            format!("version {version}, although version {} was acknowledged", found.expected.floor)
+        }
+        Sight::Never(version) => {
+            format!("version {version}, although the last version sent was {}", found.expected.issued)
+        }
         Sight::Zero | Sight::OtherRun | Sight::Right(_) => found.damage.meaning().to_owned(),
     }
 }

@@ -154,7 +154,7 @@ pub(super) struct Flushing {
 pub(crate) enum VerifyError {
     #[error("the I/O engine failed: {0}")]
     Engine(#[source] io::Error),
-    #[error("the journal cannot be written: {0}. It has every write that was sent")]
+    #[error("the journal cannot be written: {0}. All writes sent so far are recorded in it")]
     Journal(#[source] io::Error),
     #[error(
         "{path}: cannot restore its length of {bytes} bytes: {error}. Free some space on the file system"

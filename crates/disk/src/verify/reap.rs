@@ -220,8 +220,8 @@ impl<E: Engine, V: Volume, J: Journal> Verifier<'_, E, V, J> {
         let read = self.volume.read_again(part.file, offset, &mut self.again);
         let there = read.ok().and_then(|_| page::whole(&self.again)).filter(|header| header.place == *place);
         Some(match there {
-            Some(header) => format!("{told}, which contains version {}", header.version),
-            None => format!("{told}, which is missing there"),
+            Some(header) => format!("{told}. The page at that offset contains version {}", header.version),
+            None => format!("{told}. The page is missing at that offset"),
         })
     }
 

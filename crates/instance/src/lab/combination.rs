@@ -48,8 +48,8 @@ pub(super) fn impossible(shape: &LabShape, machine: &Machine) -> Option<String> 
         let needs_md = shape.raid != Raid::Single && shape.file_system != FileSystem::Btrfs;
         (needs_md && !machine.has_md).then(|| {
             format!(
-                "{} of {} needs md, which this kernel has not loaded: give --file-system btrfs, which joins devices itself, or load it \
-                 (modprobe md_mod)",
+                "{} with {} needs the md driver, but this kernel has not loaded it. Load the driver (modprobe md_mod), or use \
+                --file-system btrfs, which needs no md",
                 shape.raid.word(),
                 shape.file_system.word()
             )
@@ -69,16 +69,16 @@ fn devices(shape: &LabShape) -> Option<String> {
         ),
     };
     if is_wrong {
-        return Some(format!("{} takes {takes}, and --devices says {count}", shape.raid.word()));
+        return Some(format!("{} needs {takes}, but --devices is {count}", shape.raid.word()));
     }
     let size = shape.device_bytes;
     if !(DEVICE_BYTES_MIN..=DEVICE_BYTES_MAX).contains(&size) || !size.is_multiple_of(MIB) {
         return Some(format!(
-            "--size of a device must be a whole number of MiB from 320MiB to 16TiB, and is {size} bytes"
+            "--size of a device must be a whole number of MiB from 320MiB to 16TiB, but is {size} bytes"
         ));
     }
     (![512, 4096].contains(&shape.sector_bytes))
-        .then(|| format!("--sector-size must be 512 or 4096, and is {}", shape.sector_bytes))
+        .then(|| format!("--sector-size must be 512 or 4096, but is {}", shape.sector_bytes))
 }
 
 fn blocks(shape: &LabShape, machine: &Machine) -> Option<String> {
@@ -91,12 +91,12 @@ fn blocks(shape: &LabShape, machine: &Machine) -> Option<String> {
     };
     if !block.is_power_of_two() || !(least..=64 * KIB).contains(&block) {
         return Some(format!(
-            "{name} has blocks of a power of two from {least} to 65536 bytes, and --block-size says {block}"
+            "the block size of {name} must be a power of two from {least} to 65536 bytes, but --block-size is {block}"
         ));
     }
     if block < shape.sector_bytes {
         return Some(format!(
-            "blocks of {block} bytes are smaller than sectors of {}: give larger ones",
+            "blocks of {block} bytes are smaller than sectors of {} bytes: use larger blocks",
             shape.sector_bytes
         ));
     }
@@ -206,8 +206,8 @@ mod tests {
     fn numbers_of_devices_fit_the_kind() {
         for (raid, devices, expected) in [
             (Raid::Single, 1, ""),
-            (Raid::Single, 2, "single takes one device"),
-            (Raid::Stripe, 1, "from 2 to 32 devices, and --devices says 1"),
+            (Raid::Single, 2, "single needs one device, but --devices is 2"),
+            (Raid::Stripe, 1, "from 2 to 32 devices, but --devices is 1"),
             (Raid::Stripe, 3, ""),
             (Raid::Raid1, 2, ""),
             (Raid::Raid1, 4, "two devices"),
@@ -227,7 +227,7 @@ mod tests {
             check(
                 &mirrored,
                 &MACHINE,
-                "needs md, which this kernel has not loaded: give --file-system btrfs",
+                "needs the md driver, but this kernel has not loaded it. Load the driver (modprobe md_mod), or use --file-system btrfs",
             );
             check(&mirrored, &with_md, "");
             assert_eq!(mirrored.joined_by().as_deref(), Some("md raid1"));

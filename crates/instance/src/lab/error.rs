@@ -10,14 +10,13 @@ use crate::{InstanceError, LimitError};
 pub enum LabError {
     /// We are not root.
     #[error(
-        "a laboratory needs root, who alone sets up loop devices and mounts them: run it by sudo, or name directories on volumes of \
-         your own"
+        "a lab needs root, because only root can set up and mount loop devices: use sudo, or use directories on existing volumes"
     )]
     NotRoot,
     /// This machine has no loop devices.
     #[error(
-        "this machine gives no loop devices ({why}): load the driver (modprobe loop); a container needs the host's devices \
-         (--privileged)"
+        "no loop devices are available on this machine ({why}): load the driver (modprobe loop); a container needs access to the \
+        host's devices (--privileged)"
     )]
     NoLoop {
         /// What is missing.
@@ -28,7 +27,7 @@ pub enum LabError {
     Impossible(String),
     /// Something lies on a volume whose power is not ours to cut.
     #[error(
-        "{path} is not on a lab volume, and prony cuts the power only of those: put the data on a volume of `prony lab create`",
+        "{path} is not on a lab volume, but prony simulates power cuts only there: put the data on a volume of `prony lab create`",
         path = path.display()
     )]
     NoPower {
@@ -37,7 +36,8 @@ pub enum LabError {
     },
     /// The backing files do not fit.
     #[error(
-        "{path} has {free_mib} MiB free, but the lab needs {wanted_mib} MiB, and 1024 MiB must stay free: use fewer or smaller devices, or another directory",
+        "{path} has {free_mib} MiB free, but the lab needs {wanted_mib} MiB, and 1024 MiB must stay free: use fewer or smaller \
+        devices, or another directory",
         path = path.display()
     )]
     NoRoom {
@@ -50,7 +50,7 @@ pub enum LabError {
     },
     /// The backing files would lie in memory.
     #[error(
-        "{path} is in memory ({kind}): give a directory on a disk, or say that it is meant (--in-memory)",
+        "{path} is in memory ({kind}): give a directory on a disk, or add --in-memory if this is intended",
         path = path.display()
     )]
     InMemory {
@@ -60,7 +60,7 @@ pub enum LabError {
         kind: &'static str,
     },
     /// Something is at the mount point.
-    #[error("{path} is there already: give another mount point, or another name", path = path.display())]
+    #[error("{path} exists already: give another mount point, or another name", path = path.display())]
     Taken {
         /// The mount point.
         path: PathBuf,
@@ -83,7 +83,7 @@ pub enum LabError {
     },
     /// A laboratory belongs to a program that runs.
     #[error(
-        "{name} belongs to the prony with the process {pid}, which removes it at its end: end that one, with Ctrl-C or kill {pid}"
+        "{name} belongs to a running prony, process {pid}, and is removed when that process ends: end it with Ctrl-C or kill {pid}"
     )]
     Held {
         /// Its name.
@@ -102,7 +102,7 @@ pub enum LabError {
         why: String,
     },
     /// A program that it is made by is not on this machine.
-    #[error("{program} is not installed; `apt-get install {package}` brings it")]
+    #[error("{program} is not installed; to install it: `apt-get install {package}`")]
     NotInstalled {
         /// The program.
         program: &'static str,

@@ -120,7 +120,10 @@ impl KnownLab {
         let known: Self = serde_json::from_slice(&text)
             .map_err(|error| LabError::file("read", &path)(std::io::Error::other(error)))?;
         if known.format != FORMAT {
-            let newer = format!("its format is {}, and this prony reads {FORMAT}", known.format);
+            let newer = format!(
+                "its format is {}, but this version of prony reads only format {FORMAT}",
+                known.format
+            );
             return Err(LabError::file("read", path)(std::io::Error::other(newer)));
         }
         Ok(known)

@@ -80,9 +80,9 @@ impl Lab {
                 match lab.known.take_apart() {
                     Ok(()) => Err(error),
                     // It is still known, and listed.
-                    Err(left) => {
-                        Err(LabError::Impossible(format!("{error}; and what was made is not gone: {left}")))
-                    }
+                    Err(left) => Err(LabError::Impossible(format!(
+                        "{error}; also, the incomplete lab could not be removed: {left}"
+                    ))),
                 }
             }
         }

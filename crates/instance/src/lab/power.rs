@@ -31,7 +31,7 @@ impl KnownLab {
         let lab = lab.ok_or_else(|| LabError::NoPower { path: path.clone() })?;
         if lab.shape.file_system == FileSystem::Btrfs {
             let why = format!(
-                "the laboratory `{}` is of btrfs, which loses no power so: make one of ext4 or xfs",
+                "the lab `{}` uses btrfs, but prony cannot simulate a power cut on btrfs: create a lab with ext4 or xfs",
                 lab.name
             );
             return Err(LabError::Impossible(why));

@@ -102,8 +102,8 @@ impl KnownLab {
             let failed = left.iter().find_map(|one| loops::detach(&one.node).err());
             if Instant::now() > deadline {
                 let nodes: Vec<&str> = left.iter().map(|one| one.node.as_str()).collect();
-                let why =
-                    failed.map_or_else(|| "something has them open".to_owned(), |error| error.to_string());
+                let why = failed
+                    .map_or_else(|| "a program has these devices open".to_owned(), |error| error.to_string());
                 return Err(self.in_use(&format!("cannot delete {}: {why}", nodes.join(", "))));
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -165,7 +165,7 @@ mod tests {
         remove(&Made { path: path.clone(), is: None }).unwrap();
         assert!(path.join("0").exists(), "what was put there before it was known is somebody else's");
         remove(&Made { path: path.clone(), is: Some(Inode { inode: is.inode + 1, ..is }) }).unwrap();
-        assert!(path.join("0").exists(), "another has its name");
+        assert!(path.join("0").exists(), "another database has its name");
         remove(&Made { path: path.clone(), is: Some(is) }).unwrap();
         assert!(!path.exists());
         remove(&Made { path: path.clone(), is: Some(is) }).unwrap();

@@ -27,7 +27,7 @@ impl Device {
         let block = Path::new("/sys/dev/block").join(found.to_string());
         if !block.exists() {
             let why = format!(
-                "{} is on no disk that the kernel counts (tmpfs, NFS, overlayfs, btrfs, ZFS): choose a directory on ext4 or xfs",
+                "{} is not on a disk with kernel I/O statistics (but on tmpfs, NFS, overlayfs, btrfs or ZFS): use a directory on ext4 or xfs",
                 path.display()
             );
             return Err(LimitError::Missing { what: Resource::Io.word(), why });

@@ -18,7 +18,7 @@ pub enum LimitError {
     },
     /// This user may not make groups.
     #[error(
-        "{what} cannot be limited by this user: {path} cannot be written ({source}). Run as root, or in a scope that is yours: \
+        "{what} cannot be limited by this user: {path} cannot be written ({source}). Run as root, or in your own scope: \
          `systemd-run --user --scope -p Delegate=yes …`",
         path = path.display()
     )]
@@ -41,7 +41,7 @@ pub enum LimitError {
         source: io::Error,
     },
     /// A limit is not what was set.
-    #[error("{path} was set to `{value}` and reads `{found}`: the kernel does not keep this limit", path = path.display())]
+    #[error("{path} was set to `{value}`, but contains `{found}`: the kernel did not accept this limit", path = path.display())]
     NotKept {
         /// The limit's file.
         path: PathBuf,

@@ -72,7 +72,7 @@ mod tests {
         set(&path, "5", |found| found == "5").unwrap();
         let error = set(&path, "5", |found| found == "6").unwrap_err().to_string();
         assert!(
-            error.ends_with("was set to `5` and reads `5`: the kernel does not keep this limit"),
+            error.ends_with("was set to `5`, but contains `5`: the kernel did not accept this limit"),
             "{error}"
         );
         let error = set(Path::new("/proc/self/no-such-file"), "5", |_| true).unwrap_err().to_string();

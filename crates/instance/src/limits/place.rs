@@ -252,7 +252,7 @@ fn enable(
     if let Some(resource) = lacks(&read(&above.join("cgroup.controllers"))?) {
         let controller = resource.controller(Version::Two);
         let why = format!(
-            "`{controller}` is not given to {}: run as root, or have it given to you (`systemctl edit user@.service` with \
+            "the controller `{controller}` is not delegated to {}: run as root, or delegate it (`systemctl edit user@.service` with \
              `[Service]` and `Delegate=cpu cpuset io memory`, then log in again)",
             above.display()
         );
@@ -273,9 +273,13 @@ fn enable(
     }
     match lacks(&read(&control)?) {
         None => Ok(()),
-        Some(resource) => {
-            Err(missing(resource, &format!("{} (it was written and does not hold it)", control.display())))
-        }
+        Some(resource) => Err(missing(
+            resource,
+            &format!(
+                "{} (the controller was written to this file, but is still missing there)",
+                control.display()
+            ),
+        )),
     }
 }
 

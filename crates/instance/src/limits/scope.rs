@@ -44,15 +44,15 @@ impl Manager {
         let mut command = self.command("probe");
         let said = command.args(["/bin/sh", "-c", SAY]).output().map_err(|error| {
             refused(format!(
-                "systemd manages the groups of this machine, and systemd-run cannot be run: {error}"
+                "systemd manages the control groups of this machine, but systemd-run cannot be run: {error}"
             ))
         })?;
         if !said.status.success() {
             let why = String::from_utf8_lossy(&said.stderr);
-            let why = why.lines().last().unwrap_or("it does not say why");
+            let why = why.lines().last().unwrap_or("systemd-run gave no reason");
             return Err(refused(format!(
-                "systemd manages the groups of this machine and refused one: {why}; run as root or in a login session (`loginctl \
-                enable-linger` replaces the login)"
+                "systemd manages the control groups of this machine and refused to create one: {why}; run as root or in a login \
+                session (or use `loginctl enable-linger`)"
             )));
         }
         let given = String::from_utf8_lossy(&said.stdout);
@@ -64,7 +64,7 @@ impl Manager {
             Some(resource) => {
                 let controller = resource.controller(Version::Two);
                 let why = format!(
-                    "systemd does not give `{controller}` to you: run as root, or have it given to you (`systemctl edit \
+                    "systemd does not delegate `{controller}` to your user: run as root, or delegate it (`systemctl edit \
                      user@.service` with `[Service]` and `Delegate=cpu cpuset io memory`, then log in again)"
                 );
                 Err(LimitError::Missing { what: resource.word(), why })
@@ -162,13 +162,15 @@ mod tests {
 
         let error = manager(place.path(), "echo cpu memory pids").gives(&wanted).unwrap_err().to_string();
         assert!(
-            error.starts_with("I/O of disks cannot be limited on this machine: systemd does not give `io`"),
+            error.starts_with(
+                "I/O of disks cannot be limited on this machine: systemd does not delegate `io` to your user"
+            ),
             "{error}"
         );
         let mute = "echo noise >&2; echo 'Failed to connect to bus: No medium found' >&2; exit 1";
         let error = manager(place.path(), mute).gives(&wanted).unwrap_err().to_string();
         assert!(
-            error.contains("refused one: Failed to connect to bus: No medium found; run as root"),
+            error.contains("refused to create one: Failed to connect to bus: No medium found; run as root"),
             "{error}"
         );
         let none = Manager { run: place.path().join("none"), is_of_machine: true };

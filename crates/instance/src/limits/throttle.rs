@@ -42,7 +42,7 @@ impl Throttles {
         let groups = place::whole_hierarchy(root, Resource::Io.controller(Version::One))?;
         let groups = groups.ok_or_else(|| LimitError::Missing {
             what: Resource::Io.word(),
-            why: "throttling a device needs the controller `blkio` of cgroup v1, which is not mounted: omit the throttle, or limit \
+            why: "throttling a device needs the `blkio` controller of cgroup v1, but this controller is not mounted: omit the throttle, or limit \
             servers (--read-iops, --write-iops)"
                 .to_owned(),
         })?;
@@ -157,7 +157,7 @@ mod tests {
         std::fs::write(here.path().join("proc/self/mountinfo"), "41 31 0:38 / /c rw - cgroup2 cgroup2 rw\n")
             .unwrap();
         let error = Throttles::find_at(here.path()).unwrap_err().to_string();
-        assert!(error.contains("`blkio` of cgroup v1, which is not mounted"), "{error}");
+        assert!(error.contains("of cgroup v1, but this controller is not mounted"), "{error}");
     }
 
     #[test]

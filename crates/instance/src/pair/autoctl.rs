@@ -279,7 +279,7 @@ impl Cluster for Autoctl {
             Ok(nodes) => {
                 let told = nodes.iter().map(|node| {
                     let health = if node.is_healthy { "healthy" } else { "not healthy" };
-                    format!("{} is {}, is to be {}, {health}", node.name, node.reported, node.goal)
+                    format!("{} is {} (goal: {}), {health}", node.name, node.reported, node.goal)
                 });
                 told.collect::<Vec<_>>().join("; ")
             }
@@ -294,7 +294,7 @@ impl Cluster for Autoctl {
     }
 
     fn promote(&mut self, _: &mut Ground, _: usize) -> Result<(), InstanceError> {
-        let why = "the monitor decides who leads: use a switchover".to_owned();
+        let why = "the monitor decides which node is the primary: use a switchover".to_owned();
         Err(PairError::NoSwitchover { action: "promote a node", why }.into())
     }
 

@@ -16,7 +16,7 @@ pub enum PairError {
         instead: &'static str,
     },
     /// A pair's nodes cannot be placed or limited so.
-    #[error("a pair of servers takes no {what}: omit it, or measure a single server")]
+    #[error("a pair of servers does not support {what}: omit this setting, or measure a single server")]
     NotOfPairs {
         /// What was asked for.
         what: &'static str,
@@ -40,19 +40,19 @@ pub enum PairError {
         form: &'static str,
     },
     /// Its nodes cannot have a network of their own.
-    #[error("a pair cannot have a network of its own to be broken: {why}")]
+    #[error("prony cannot create a separate network for the pair, and a network fault needs one: {why}")]
     NoNetwork {
         /// What is in its way.
         why: String,
     },
     /// It has no network that could be cut.
     #[error(
-        "the nodes of this pair are on loopback, which cannot be cut: start it with a network of its own"
+        "the nodes of this pair use the loopback interface, which cannot be cut: start the pair with its own network"
     )]
     OnLoopback,
     /// Nodes that are to have volumes of their own have too few, or too many.
     #[error(
-        "{given} directories are given for the data of {nodes} nodes: give one for each, on a volume of its own"
+        "{given} directories are given for the data of {nodes} nodes: give one directory for each node, each on a separate volume"
     )]
     VolumesOf {
         /// What was given.
@@ -87,7 +87,7 @@ pub enum PairError {
         known: String,
     },
     /// It did not get into a state in time.
-    #[error("the pair is not {what} after {limit_s} s; its nodes: {state}{logs}")]
+    #[error("the pair is still not {what} after {limit_s} s; its nodes: {state}{logs}")]
     NotReached {
         /// What it was to be.
         what: &'static str,
@@ -114,7 +114,7 @@ pub enum PairError {
         logs: String,
     },
     /// Nothing runs that a signal could be sent to.
-    #[error("cannot {action} {what} of {node}: it does not run")]
+    #[error("cannot {action} {what} of {node}: it is not running")]
     NotRunning {
         /// What was to be done.
         action: &'static str,

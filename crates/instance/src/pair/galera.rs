@@ -445,7 +445,8 @@ impl Cluster for Galera {
     }
 
     fn promote(&mut self, _: &mut Ground, _: usize) -> Result<(), InstanceError> {
-        let why = "every node of Galera takes writes, and clients decide: use a switchover".to_owned();
+        let why =
+            "every Galera node accepts writes, and clients choose the node: use a switchover".to_owned();
         Err(PairError::NoSwitchover { action: "promote a node", why }.into())
     }
 

@@ -649,7 +649,7 @@ fn timeouts(engine: Engine, kind: PairKind) -> &'static [Timeout] {
 
 fn refuse_places(node: &Options) -> Result<(), PairError> {
     if node.log_place().is_some() {
-        return Err(PairError::NotOfPairs { what: "separate log directory" });
+        return Err(PairError::NotOfPairs { what: "a separate log directory" });
     }
     if !node.tablespaces().is_empty() {
         return Err(PairError::NotOfPairs { what: "tablespaces" });

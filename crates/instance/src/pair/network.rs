@@ -78,7 +78,7 @@ impl Network {
             return Ok(None);
         }
         if !rustix::process::geteuid().is_root() {
-            let why = "only root may make network namespaces: run prony as root, or leave the fault out";
+            let why = "only root can create network namespaces: run prony as root, or omit the fault";
             return Err(PairError::NoNetwork { why: why.to_owned() }.into());
         }
         let id = id_of(home);
@@ -101,7 +101,7 @@ impl Network {
             said("tc", &["-n", &switch, "qdisc", "add", "dev", SWITCH, "root", "netem", "delay", "1ms"])?;
         delayed.map(drop).map_err(|error| {
             let why = format!(
-                "the kernel holds back no packets ({error}): load its module sch_netem, or leave the delay out"
+                "the kernel cannot delay packets ({error}): load the kernel module sch_netem, or omit the delay"
             );
             PairError::NoNetwork { why }
         })?;

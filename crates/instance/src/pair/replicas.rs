@@ -112,7 +112,10 @@ impl Replicas {
             }
             let is_late = Instant::now() > deadline;
             if is_late || !following.applies {
-                let why = format!("{} has not done what it has received: {}", seat.name, following.error);
+                let why = format!(
+                    "{} has not applied all changes that it received: {}",
+                    seat.name, following.error
+                );
                 return Err(PairError::NoSwitchover { action: "promote", why }.into());
             }
             std::thread::sleep(LOOK_AGAIN);

@@ -134,7 +134,7 @@ fn what_there_is_no_pair_of_is_told_before_anything_is_made() {
     assert!(mysql.starts_with("mysql cannot be started as `pair = \"sync\"`"), "{mysql}");
     let placed = PairOptions::of(Options::default().log_parent("/tmp"));
     let told_of = told(Engine::Postgres, PairKind::Async, &placed);
-    assert!(told_of.starts_with("a pair of servers takes no separate log directory"), "{told_of}");
+    assert!(told_of.starts_with("a pair of servers does not support a separate log directory:"), "{told_of}");
     let timed = PairOptions::default().timeout("health_check_period", "500");
     let told_of = told(Engine::Postgres, PairKind::Async, &timed);
     assert!(

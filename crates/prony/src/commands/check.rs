@@ -31,8 +31,7 @@ impl Asks for Check {
         if std::fs::metadata(&self.path).is_ok_and(|found| !found.is_dir()) {
             let path = self.path.display();
             return Err(Failure::usage(anyhow::anyhow!(
-                "{path} is not a directory. Give a directory; prony creates its test files in it. To load a file or a device: \
-                 prony disk {path}"
+                "{path} is not a directory. Give a directory, in which prony can create test files. To measure a file or a device: prony disk {path}"
             )));
         }
         let mut study = super::profile("quick", false)?;

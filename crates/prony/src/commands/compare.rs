@@ -93,7 +93,7 @@ fn check(first: &[PathBuf], with: &[PathBuf]) -> anyhow::Result<()> {
     if with.is_empty() {
         ensure!(
             first.len() > 1,
-            "nothing to compare with. Give another directory, or the runs of the other side after --candidate"
+            "there is only one run, so nothing can be compared. Give another directory, or the runs of the other side after --candidate"
         );
         return Ok(());
     }

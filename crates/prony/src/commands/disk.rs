@@ -34,7 +34,7 @@ impl Asks for Disk {
         self.must.of(&mut study)?;
         if self.latency_tolerance.is_some() && !study.has_depths() {
             return Err(Failure::usage(anyhow!(
-                "{} needs trials of increasing queue depth. Use --profile sweep",
+                "{} needs a series of trials with increasing queue depth. Use --profile sweep",
                 Parameter::new("latency_tolerance")
             )));
         }

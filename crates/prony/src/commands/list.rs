@@ -121,7 +121,7 @@ fn places(run: &Run) -> Vec<String> {
 fn verdict(run: &Run) -> String {
     let state = match run.manifest.state {
         State::Complete => None,
-        State::Running | State::Planned => Some("running or cut off".to_owned()),
+        State::Running | State::Planned => Some("still running, or interrupted".to_owned()),
         State::Failed => Some(
             run.manifest
                 .reason

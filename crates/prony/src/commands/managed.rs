@@ -47,8 +47,7 @@ pub(super) fn given<'a>(
         (None, None) => unreachable!("both cases of no target and no server stand above"),
         (None, Some(_)) => match idle.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => refused(format!(
-                "{option} has no effect with --managed: the server starts empty and is deleted at the end. \
-                 Remove {option}"
+                "{option} has no effect with --managed, because the server starts empty and is deleted at the end. Remove {option}"
             )),
             None => Ok(Given::Started(Box::new(server(managed)))),
         },
@@ -131,8 +130,8 @@ pub(super) fn started(server: Server, names: Option<&str>) -> Result<Target, Fai
     let count = server.instances.filter(|&instances| instances > 1);
     if let (Some(count), [_, _, ..]) = (count, names.as_slice()) {
         return Err(Failure::usage(anyhow!(
-            "--database {} names {} databases, but --instances {count} has one on each server. Give one \
-             name; prony adds the server's number",
+            "--database {} names {} databases, but with --instances {count} there is only one on each server. Give one name; prony \
+            appends the server's number",
             names.join(","),
             names.len()
         )));

@@ -125,8 +125,7 @@ pub(crate) fn verify(arguments: &VerifyOrders) -> Result<Exit, Failure> {
         }
         (State::Used, others) => Err(Failure::runtime(anyhow!(
             "{url}: a run has used this store of {} since the load, and {others} of {} counts differ. That \
-             is normal: a run adds rows. The next run deletes them, and rejects the store if a loaded row \
-             is missing",
+             is normal: a run adds rows. The next run deletes the added rows, and rejects the store if a loaded row is missing",
             loaded.size,
             checks.len()
         ))),

@@ -267,7 +267,7 @@ fn search_time(rules: &SearchRules, plan: &Plan) -> Vec<String> {
     let long = long.unwrap_or_default();
     let mut lines = vec![
         format!(
-            "Time: about {slow} if {} records/s is sustained, {fast} if {} is ({most} at most)",
+            "Time: about {slow} if the sustained rate is {} records/s, {fast} if it is {} ({most} at most)",
             figure(1.0),
             figure(FASTER)
         ),

@@ -213,11 +213,7 @@ impl Parser {
             _ => text.parse().map(|tag| self.extensions.tags.push(tag)),
         };
         if let Err(error) = taken {
-            // What is wrong, then what to do.
-            let error = error.to_string();
-            let parts = error.rsplit_once("; ").or_else(|| error.rsplit_once(". "));
-            let (problem, remedy) = parts.unwrap_or((&error, "give another one"));
-            self.mistake(argument, problem, remedy);
+            self.mistake(argument, error.to_string(), "");
         }
     }
 
@@ -238,7 +234,9 @@ impl Parser {
             'F' => self.parameter_file = Some(PathBuf::from(raw)),
             'd' | 'R' | 'm' | 'v' => self.windows_only(letter, &argument, &value),
             'D' => self.debug_level(&argument, &value),
-            '6' if value == "4" => self.notice(&argument, "accepted, no effect: memory is 64-bit here"),
+            '6' if value == "4" => {
+                self.notice(&argument, "accepted, but has no effect: this is a 64-bit process")
+            }
             _ => self.quantity(letter, &argument, &value),
         }
     }
@@ -260,13 +258,13 @@ impl Parser {
                 if timer.starts_with('P') {
                     self.notice(
                         argument,
-                        "timed with CLOCK_MONOTONIC, as -LS is: CPU timers differ from CPU to CPU",
+                        "timed with CLOCK_MONOTONIC, like -LS, because CPU timers differ from CPU to CPU",
                     );
                 }
                 if timer.ends_with('I') {
                     self.notice(
                         argument,
-                        "initiation is not printed separately: latencies start at submission",
+                        "the time of initiation is not printed separately: latencies are measured from submission",
                     );
                 }
             }
@@ -342,7 +340,10 @@ impl Parser {
             Some(affinity) => self.options.affinity = affinity,
         }
         if ideal {
-            self.notice(argument, "Linux has no ideal CPU: the threads are bound to it");
+            self.notice(
+                argument,
+                "Linux does not support an ideal CPU: the threads are bound to the given CPU",
+            );
         }
     }
 
@@ -356,8 +357,7 @@ impl Parser {
                 self.mistake(argument, format!("unknown version \"{value}\""), "remove it, or give -v1.1.1")
             }
             'R' => {
-                let remedy = "give the device as the file, for example /dev/sdb, and add --destroy NAME to write to \
-                     it";
+                let remedy = "give the device, for example /dev/sdb, where the file name belongs, and add --destroy NAME to write to the device";
                 self.mistake(argument, "drives have no numbers or letters on Linux", remedy);
             }
             _ => {
@@ -379,7 +379,7 @@ impl Parser {
         }
         self.notice(
             argument,
-            "accepted, no effect: prony has no debug output, but the results contain every second",
+            "accepted, but has no effect: prony has no debug output, but its results include values for every second",
         );
     }
 
@@ -429,7 +429,7 @@ impl Parser {
         let remedy = if other.chars().all(|other| other != letter && (takes_value(other) || other == 'U')) {
             format!("did you mean -{other}? -? lists all options")
         } else {
-            "-? lists all options, and ./-name is a file of this name".to_owned()
+            "-? lists all options; to give a file of this name, write ./-name".to_owned()
         };
         self.mistake(argument, "SQLIO has no such option", remedy);
     }
@@ -463,7 +463,7 @@ impl Parser {
         };
         let Pattern::Strided { blocks, .. } = self.options.pattern else {
             for argument in ['i', 'v'].map(|letter| self.given(letter)).into_iter().flatten() {
-                self.notice(&argument, "accepted, no effect: runs need a number in -f");
+                self.notice(&argument, "accepted, but has no effect: runs need a number in -f");
             }
             return;
         };
@@ -473,7 +473,7 @@ impl Parser {
         {
             self.mistake(
                 &argument,
-                format!("the limit of -f{blocks} is {blocks}, one column per thread"),
+                format!("the maximum number of threads with -f{blocks} is {blocks}, one column per thread"),
                 format!("give at most -t{blocks}, or at least -f{}", self.options.threads),
             );
         }
@@ -502,7 +502,7 @@ impl Parser {
         if let Some(parameter_file) = self.parameter_file.take() {
             let named = files.iter().map(|file| file.to_string_lossy().into_owned());
             for argument in self.given('t').into_iter().chain(drives).chain(named) {
-                self.notice(&argument, "not used: -F gives the files and their threads");
+                self.notice(&argument, "not used: the files and their threads come from -F");
             }
             self.options.targets = Targets::ParameterFile(parameter_file);
             return;

@@ -122,7 +122,7 @@ fn lines_that_scripts_pass_in_other_forms_are_read() {
     check("- f random a", "-kR -s30 -b2 -S0 -frandom -t1 -- a");
     check(
         "/kW /t2 /S 5 -F /param.txt",
-        "-kW -s30 -b2 -S5 -f64 -i64 -F /param.txt\n-t2: not used: -F gives the files and their threads",
+        "-kW -s30 -b2 -S5 -f64 -i64 -F /param.txt\n-t2: not used: the files and their threads come from -F",
     );
     check("/kR /data/a //b", "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- /data/a //b");
     check(
@@ -134,7 +134,7 @@ fn lines_that_scripts_pass_in_other_forms_are_read() {
         "-krw -D11 a",
         "-kR -s30 -b2 -S0 -f64 -i64 -t1 -- a\n\
          -krw: SQLIO never mixes reads and writes: it uses the first letter, so this test only reads\n\
-         -D11: accepted, no effect: prony has no debug output, but the results contain every second",
+         -D11: accepted, but has no effect: prony has no debug output, but its results include values for every second",
     );
     insta::assert_snapshot!(read("/swap.img -DE - test.dat - ./a"), @r#"
     -swap.img: "wap.img" is not a number of seconds; give -s1 to -s31536000, or //swap.img for a file of this name in the root directory
@@ -149,15 +149,15 @@ fn what_means_less_here_is_a_notice() {
     insta::assert_snapshot!(
         read("-64 -LPi -i32 -frandom -pI1 -v1.1.1 -t4 -dE -Fparam.txt spare.dat"), @r#"
     -kR -s30 -b2 -S0 -frandom -LS -p1 -F param.txt
-    -64: accepted, no effect: memory is 64-bit here
-    -LPi: timed with CLOCK_MONOTONIC, as -LS is: CPU timers differ from CPU to CPU
-    -LPi: initiation is not printed separately: latencies start at submission
-    -pI1: Linux has no ideal CPU: the threads are bound to it
-    -i32: accepted, no effect: runs need a number in -f
-    -v1.1.1: accepted, no effect: runs need a number in -f
-    -t4: not used: -F gives the files and their threads
-    -dE: not used: -F gives the files and their threads
-    spare.dat: not used: -F gives the files and their threads
+    -64: accepted, but has no effect: this is a 64-bit process
+    -LPi: timed with CLOCK_MONOTONIC, like -LS, because CPU timers differ from CPU to CPU
+    -LPi: the time of initiation is not printed separately: latencies are measured from submission
+    -pI1: Linux does not support an ideal CPU: the threads are bound to the given CPU
+    -i32: accepted, but has no effect: runs need a number in -f
+    -v1.1.1: accepted, but has no effect: runs need a number in -f
+    -t4: not used: the files and their threads come from -F
+    -dE: not used: the files and their threads come from -F
+    spare.dat: not used: the files and their threads come from -F
     "#);
     insta::assert_snapshot!(read(r"c:\testfile.dat E:x /mnt/a\b"), @r#"
     -kR -s30 -b2 -S0 -f64 -i64 -t1 -- c:\testfile.dat E:x /mnt/a\b
@@ -181,10 +181,10 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     -mC4: copy and scatter/gather I/O are not supported, and plain I/O would be a different test; remove it, and give the size of one I/O with -b
     -LQ: "Q" is not a valid timer; give -LS, or -LP
     -BX: "X" is not a valid cache mode; give -BN for none, -BY both, -BH hardware or -BS software
-    -R1: drives have no numbers or letters on Linux; give the device as the file, for example /dev/sdb, and add --destroy NAME to write to it
+    -R1: drives have no numbers or letters on Linux; give the device, for example /dev/sdb, where the file name belongs, and add --destroy NAME to write to the device
     -a1: -p and -a exclude each other; give only one of them
     -ls: SQLIO has no such option; did you mean -L? -? lists all options
-    -x: SQLIO has no such option; -? lists all options, and ./-name is a file of this name
+    -x: SQLIO has no such option; -? lists all options; to give a file of this name, write ./-name
     -: a single dash is not an option; remove it, or give ./- as a file
     -Uq: "q" is not a valid kind of CPU use; give -U for the machine or -Up for each CPU
     -v2: unknown version "2"; remove it, or give -v1.1.1
@@ -205,7 +205,7 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
         read("-f4294967295 -i4294967295"),
         @"-f4294967295: the test would exceed 8 EiB, the largest file; reduce -S, -f, -i or -b");
     // Its readme: a stripe factor at least as large as the number of threads, so that -f1 has one.
-    insta::assert_snapshot!(read("-f1 -t2"), @"-t2: the limit of -f1 is 1, one column per thread; give at most -t1, or at least -f2");
+    insta::assert_snapshot!(read("-f1 -t2"), @"-t2: the maximum number of threads with -f1 is 1, one column per thread; give at most -t1, or at least -f2");
     insta::assert_snapshot!(read(&"a ".repeat(257)), @"a: one file too many for SQLIO; give at most 256 files");
 }
 

@@ -187,8 +187,8 @@ fn warn(engine_fallback: Option<&str>, written: &Written) {
     if let Written::Holes { bytes } = written {
         let bytes = Size(*bytes);
         tell!(
-            "sqlio: warning: {bytes} of the data that is read was never written. Such reads do not reach \
-             the medium, so the figures are not the disk's. Overwrite the file first"
+            "sqlio: warning: {bytes} of the data to read has never been written. Such reads do not reach the medium, so the figures \
+            do not describe the disk. Overwrite the file first"
         );
     }
 }

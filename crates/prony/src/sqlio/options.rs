@@ -176,7 +176,7 @@ pub(super) struct Mistake {
     pub(super) argument: String,
     /// What is wrong with it.
     pub(super) problem: String,
-    /// What to do instead.
+    /// What to do instead; empty if the problem says it.
     pub(super) remedy: String,
 }
 
@@ -216,8 +216,11 @@ impl Default for Options {
 impl Errors {
     /// A line each.
     pub(super) fn lines(&self) -> Vec<String> {
-        let line =
-            |Mistake { argument, problem, remedy }: &Mistake| format!("{argument}: {problem}; {remedy}");
+        let line = |Mistake { argument, problem, remedy }: &Mistake| match remedy.as_str() {
+            // The problem says itself what to do.
+            "" => format!("{argument}: {problem}"),
+            remedy => format!("{argument}: {problem}; {remedy}"),
+        };
         self.0.iter().map(line).collect()
     }
 }

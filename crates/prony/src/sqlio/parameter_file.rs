@@ -169,7 +169,7 @@ impl Reader<'_> {
             self.mistake(
                 line,
                 format!(
-                    "{threads} threads need {threads} columns, and -f{blocks} has {blocks}; give at most \
+                    "{threads} threads need {threads} columns, but -f{blocks} has only {blocks}; give at most \
                      {blocks} threads, or at least -f{threads}"
                 ),
             );
@@ -202,7 +202,8 @@ impl Reader<'_> {
             return None;
         };
         if let Pattern::Strided { .. } = self.pattern {
-            let text = "a size needs -frandom or -fsequential; the file keeps its size";
+            let text =
+                "a size is used only with -frandom or -fsequential; the size of the file is not changed";
             self.notices.push(format!("line {line}: {file}: {text}"));
             return Some(None);
         }
@@ -336,12 +337,12 @@ mod tests {
     fn size_has_no_effect_with_a_stride() {
         let strided = Pattern::Strided { blocks: 64, ios_per_run: 64, reused: false };
         let narrow = Pattern::Strided { blocks: 2, ios_per_run: 64, reused: false };
-        insta::assert_snapshot!(read(b"a.dat 2\nb.dat 3", narrow), @"line 2: 3 threads need 3 columns, and -f2 has 2; give at most 2 \
+        insta::assert_snapshot!(read(b"a.dat 2\nb.dat 3", narrow), @"line 2: 3 threads need 3 columns, but -f2 has only 2; give at most 2 \
         threads, or at least -f3");
         insta::assert_snapshot!(read(b"a.dat 1 0 8\nb.dat 1", strided), @r"
         a.dat | 1 | 0x0 | no size
         b.dat | 1 | 0x0 | no size
-        line 1: a.dat: a size needs -frandom or -fsequential; the file keeps its size
+        line 1: a.dat: a size is used only with -frandom or -fsequential; the size of the file is not changed
         ");
     }
 

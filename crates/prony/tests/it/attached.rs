@@ -75,5 +75,5 @@ fn what_only_sql_server_takes_is_refused_before_anything_is_asked() {
     run(&bench, "attached_refused", "data = \"/data\"", &["keep"])
         .ended_with(2)
         .says("target.server.pg.data: supported only for SQL Server");
-    run(&bench, "attached_refused", "", &["restore"]).ended_with(2).says("is supported only for SQL Server");
+    run(&bench, "attached_refused", "", &["restore"]).ended_with(2).says("is supported only with SQL Server");
 }

@@ -242,15 +242,21 @@ fn a_cluster_that_cannot_be_loaded_as_it_stands_is_refused_before_anything_is_wr
     let (first, second) = (pair.url_of("node1").unwrap(), pair.url_of("node2").unwrap());
     let headless = refused(&format!("nodes = [{second:?}]"));
     assert!(
-        headless.contains("none of its members takes writes") && headless.contains("is standby"),
+        headless.contains("none of its members accepts writes") && headless.contains("is standby"),
         "{headless}"
     );
     let gone = refused("nodes = [\"postgres://a@127.0.0.1:1/x\", \"postgres://a@127.0.0.1:2/x\"]");
-    assert!(gone.contains("it cannot be reached: cannot connect to postgres://a@127.0.0.1:1/x"), "{gone}");
+    assert!(
+        gone.contains("the cluster cannot be reached: cannot connect to postgres://a@127.0.0.1:1/x"),
+        "{gone}"
+    );
     let silent = refused(&format!("nodes = [{first:?}]\npatroni = \"http://127.0.0.1:1\""));
     assert!(silent.contains("cannot connect to http://127.0.0.1:1/cluster"), "{silent}");
     let fewer = refused(&format!("nodes = [{first:?}]\npatroni = {interfaces:?}"));
-    assert!(fewer.contains("nodes are 1, and Patroni has 2 members"), "{fewer}");
+    assert!(
+        fewer.contains("Patroni has 2 members") && fewer.contains("but the study names 1: name all of them"),
+        "{fewer}"
+    );
     let stranger =
         refused(&format!("nodes = [{first:?}, \"postgres://a@127.0.0.1:1/x\"]\npatroni = {interfaces:?}"));
     assert!(stranger.contains("node 127.0.0.1:1 is not a member in Patroni"), "{stranger}");
@@ -259,7 +265,7 @@ fn a_cluster_that_cannot_be_loaded_as_it_stands_is_refused_before_anything_is_wr
         [format!("nodes = [{first:?}, {second:?}]"), format!("address = {first:?}\npatroni = {interfaces:?}")]
     {
         let split = refused(&nodes);
-        assert!(split.contains("take writes at once: see which of them is right"), "{split}");
+        assert!(split.contains("accept writes at the same time: find out which node is right"), "{split}");
     }
     assert_eq!(bench.names("."), ["study.toml"], "nothing ran");
 }

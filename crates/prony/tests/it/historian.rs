@@ -230,7 +230,9 @@ fn a_recording_of_local_times_out_of_order_is_replayed_whole() {
     assert_ne!(figures["stable"], false, "{figures:#}");
     assert_eq!((&figures["acknowledged"], &figures["rows_found"]), (&20.into(), &20.into()), "{figures:#}");
     let whole = document.to_string();
-    for text in ["12 of its 20 events", "20 lines have no value", "decimal commas, the first is in line 2"] {
+    for text in
+        ["12 of its 20 events", "20 lines have no value", "read as decimal commas; the first is in line 2"]
+    {
         assert!(whole.contains(text), "{text}: {document:#}");
     }
     let study = fs::read_to_string(bench.results().unwrap().join("study.toml")).unwrap();
@@ -321,7 +323,7 @@ fn a_database_that_is_refused_is_refused_before_anything_is_announced() {
         let mut arguments = command.to_vec();
         arguments.extend(["--target", "sqlite:mine.db", "--rate", "10", "--duration", "1s"]);
         let outcome =
-            bench.run(&arguments).ended_with(2).says("mine.db was not made by prony and is left as it is");
+            bench.run(&arguments).ended_with(2).says("mine.db was not created by prony and is left as it is");
         for text in [&outcome.stdout, &outcome.stderr] {
             assert!(!text.contains("deleted at the end"), "{text}");
         }
@@ -424,7 +426,7 @@ fn what_a_server_refuses_is_found_before_anything_is_announced() {
         commands(&nobody, "prony_x").iter().for_each(|arguments| silent(&run(arguments).ended_with(1)));
         let foreign = url.rsplit_once('/').unwrap().1;
         commands(&url, foreign).iter().for_each(|arguments| {
-            let outcome = run(arguments).ended_with(2).says("was not made by prony");
+            let outcome = run(arguments).ended_with(2).says("was not created by prony");
             silent(&outcome);
         });
         let wrong = url.replace(":secret@", ":wrong@");

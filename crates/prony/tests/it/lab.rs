@@ -114,16 +114,16 @@ fn what_cannot_be_is_refused_with_a_remedy_and_nothing_is_made() {
         if is_root() {
             outcome.says(says);
         } else {
-            outcome.says("a laboratory needs root").says("or name directories on volumes of your own");
+            outcome.says("a lab needs root").says("or use directories on existing volumes");
         }
     };
-    refused("a --devices 2", "single takes one device, and --devices says 2");
+    refused("a --devices 2", "single needs one device, but --devices is 2");
     refused("a --kind raid10 --devices 5 --file-system btrfs", "an even number from 4 to 32 devices");
     refused("a --file-system btrfs --block-size 64KiB", "btrfs with blocks of 65536 bytes");
     refused("a --sector-size 520", "--sector-size must be 512 or 4096");
     refused("a --size 100MiB", "from 320MiB to 16TiB");
     refused("a --size 10TiB", "stay free: use fewer or smaller devices, or another directory");
-    refused("a --mount-point /tmp", "/tmp is there already: give another mount point");
+    refused("a --mount-point /tmp", "/tmp exists already: give another mount point");
     assert!(bench.names(".").iter().all(|name| name == "state"), "{:?}", bench.names("."));
     let none = bench.run_with(&[("XDG_STATE_HOME", &state)], &["lab", "remove", "a"]).ended_with(2);
     none.says("no lab named a (there are none)");

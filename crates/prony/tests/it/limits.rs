@@ -189,7 +189,7 @@ fn a_database_that_may_not_be_written_is_refused_at_once() {
             return;
         }
         assert!(matches!(outcome.code, Some(1 | 2)), "{outcome:?}");
-        assert!(outcome.stderr.contains("let this user write the file"), "{outcome:?}");
+        assert!(outcome.stderr.contains("give this user write permission for the file"), "{outcome:?}");
         assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{command}");
         assert_eq!(bench.names("."), before, "{command}");
     }

@@ -357,7 +357,7 @@ fn what_cannot_be_started_is_told_with_its_log_and_fails_its_trial_alone() {
     let wrong = wrong.replace("\"\", ", "\"4MB\", ");
     run(&bench, &wrong)
         .ended_with(2)
-        .says("invalid value for parameter \"work_mem\": \"a lot\"; correct the setting");
+        .says("invalid value for parameter \"work_mem\": \"a lot\"; correct this setting");
     assert_eq!(bench.results(), None, "a value that the server refuses is known before anything begins");
 
     let nowhere =
@@ -508,7 +508,7 @@ fn what_cannot_be_asked_of_a_started_server_names_its_remedy() {
         (&["historian", "--managed", "postgres", "--setting", "work_mem"], "use NAME=VALUE"),
         (
             &["orders", "run", "--managed", "postgres", "--instances", "2", "--database", "a,b"],
-            "--database a,b names 2 databases, but --instances 2 has one on each server",
+            "--database a,b names 2 databases, but with --instances 2 there is only one on each server",
         ),
     ] {
         bench.run(arguments).ended_with(2).says(told);
@@ -527,9 +527,9 @@ fn what_a_machine_does_not_have_is_refused_by_a_plan_too() {
             &["--data", "/nowhere/x"][..],
             "directory /nowhere/x for its data does not exist: create it with `mkdir -p",
         ),
-        (&["--cpu-set", "60000-60001"], "--cpu-set 60000-60001 exceeds the "),
-        (&["--memory", "500TiB"], "--memory 500TiB limits nothing: this machine has "),
-        (&["--cpus", "4000"], "--cpus 4000 limits nothing: the server has "),
+        (&["--cpu-set", "60000-60001"], "--cpu-set 60000-60001 names CPUs that this machine does not have"),
+        (&["--memory", "500TiB"], "--memory 500TiB does not limit the server: this machine has only "),
+        (&["--cpus", "4000"], "--cpus 4000 does not limit the server: "),
     ];
     for (options, told) in beyond {
         for plan in [&["plan"][..], &[]] {

@@ -54,7 +54,7 @@ fn files_that_exist_are_refused_and_kept() {
     let outcome = bench.run(&["orders", "generate", "--csv", ".", "--size", "1MB"]).ended_with(2);
     assert_eq!(
         outcome.stderr,
-        "error: ./orders.csv is already there; remove it, or name another directory\n"
+        "error: ./orders.csv is already in the directory; remove it, or use another directory\n"
     );
     assert_eq!(bench.names("."), ["orders.csv"]);
 }
@@ -79,7 +79,7 @@ fn an_interrupted_run_leaves_no_file() {
     let bench = Workbench::new();
     let run = start_generating(&bench);
     run.send(Signal::INT);
-    run.ended().ended_with(130).says("error: interrupted; nothing is left of the files that were begun");
+    run.ended().ended_with(130).says("error: interrupted; incomplete files were deleted");
     assert!(!bench.path("store").exists());
 }
 
@@ -166,7 +166,7 @@ fn a_store_that_a_run_was_made_on_is_told_apart_from_a_damaged_one() {
     assert_eq!(
         used.stderr,
         "error: sqlite:o.db: a run has used this store of 1MB since the load, and 2 of 18 counts differ. That is normal: a run \
-         adds rows. The next run deletes them, and rejects the store if a loaded row is missing\n"
+         adds rows. The next run deletes the added rows, and rejects the store if a loaded row is missing\n"
     );
     let line = |what| used.stdout.lines().find(|line| line.starts_with(what)).unwrap().to_owned();
     assert!(line("items sold").ends_with("  loaded: 11,662"), "{}", used.stdout);

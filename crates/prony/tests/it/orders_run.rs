@@ -91,7 +91,10 @@ fn a_store_that_cannot_be_driven_is_refused_and_left_alone() {
     run(&bench, &["--size", "10MB"]).ended_with(2).says("is a store of 1MB").says("not 10MB");
     bench.run(&arguments("sqlite:o.db,sqlite:o.db", &[])).ended_with(2).says("o.db is given twice");
     bench.run(&arguments("sqlite:nothing.db", &[])).ended_with(2).says("prony orders load");
-    bench.run(&arguments("sqlite:o.db", &["--procedures", "on"])).ended_with(2).says("SQLite has none");
+    bench
+        .run(&arguments("sqlite:o.db", &["--procedures", "on"]))
+        .ended_with(2)
+        .says("SQLite has no procedures");
     run(&bench, &["--n-threads", "0", "--n-line-items", "11"])
         .ended_with(2)
         .says("--n-line-items: ")

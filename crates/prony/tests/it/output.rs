@@ -234,11 +234,11 @@ fn what_is_no_file_is_refused_at_once() {
     fs::create_dir(bench.path("directory")).unwrap();
     fs::File::create(bench.path("large")).unwrap().set_len((16 << 20) + 1).unwrap();
     for (file, why) in [
-        ("pipe", "it is a FIFO: give a file that holds it"),
-        ("/dev/zero", "it is a character device: give a file"),
-        ("/dev/urandom", "it is a character device: give a file"),
-        ("directory", "it is a directory: give a file"),
-        ("large", "it is larger than 16MiB, the most that is read of one"),
+        ("pipe", "it is a FIFO: give a regular file"),
+        ("/dev/zero", "it is a character device: give a regular file"),
+        ("/dev/urandom", "it is a character device: give a regular file"),
+        ("directory", "it is a directory: give a regular file"),
+        ("large", "it is larger than 16MiB, the maximum size that prony reads"),
     ] {
         bench.run(&["study", "plan", file]).ended_with(2).says(why);
         bench.run(&["sqlio", &format!("-F{file}")]).ended_with(2).says(why);

@@ -39,7 +39,11 @@ fn a_sweep_goes_no_deeper_than_the_tolerance_and_says_where() {
         let depth = trial["levels"]["outstanding"].as_str().unwrap().parse::<u32>().unwrap();
         let (state, reason) = (trial["state"].as_str().unwrap(), trial["reason"].as_str().unwrap_or(""));
         assert_eq!(state, if depth <= 32 { "complete" } else { "skipped" }, "{depth} outstanding");
-        assert_eq!(reason.contains("at 32 outstanding, above the tolerance of 2ms"), depth > 32, "{reason}");
+        assert_eq!(
+            reason.contains("at 32 outstanding I/Os, the mean latency exceeded the tolerance of 2ms"),
+            depth > 32,
+            "{reason}"
+        );
     }
     assert_eq!(document["sweeps"].as_array().unwrap().len(), 4);
     assert!(text.contains("32"), "{text}");

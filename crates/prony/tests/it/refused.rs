@@ -100,7 +100,7 @@ fn a_study_whose_target_is_another_s_by_now_is_not_taken_up_again() {
     resumed(&bench, &results, 2).says("is there from an earlier run of prony");
     let changed = fs::read_to_string(results.join("study.toml")).unwrap().replace("taken_since", "elsewhere");
     fs::write(results.join("study.toml"), changed).unwrap();
-    resumed(&bench, &results, 2).says("study.toml gives another target");
+    resumed(&bench, &results, 2).says("study.toml differs from the target");
 }
 
 #[test]
@@ -112,6 +112,6 @@ fn a_study_whose_directory_is_missing_is_not_taken_up_again() {
     resumed(&bench, &results, 2).says("does not exist");
     fs::create_dir(bench.path("data")).unwrap();
     bench.foreign("data/h.db", 1);
-    resumed(&bench, &results, 2).says("was not made by prony and is left as it is");
+    resumed(&bench, &results, 2).says("was not created by prony and is left as it is");
     bench.run(&["study", "resume", "nowhere"]).ended_with(2).says("nowhere");
 }

@@ -105,7 +105,10 @@ fn what_is_no_log_and_what_a_replay_has_no_use_for_is_refused_before_anything_ru
             "the log no.log is not a log of a known format; its first line is `SELECT 1;`",
         ),
         (&["--replay", "empty.log"], "the log empty.log is empty"),
-        (&["--replay", "busy.csv", "--format", "mariadb-general"], "its content is that of postgres-csv"),
+        (
+            &["--replay", "busy.csv", "--format", "mariadb-general"],
+            "by its content, its format is postgres-csv",
+        ),
         (&["--replay", "busy.csv", "--only-database", "other"], "22 of another database"),
         (
             &["--replay", "busy.csv", "--only-database", "other"],
@@ -114,16 +117,16 @@ fn what_is_no_log_and_what_a_replay_has_no_use_for_is_refused_before_anything_ru
         (&["--replay", "busy.csv", "--duration", "1h"], "--duration 1h does not work with the log busy.csv"),
         (
             &["--replay", "busy.csv", "--protocol", "extended"],
-            "only PostgreSQL accepts separate parameters from a log",
+            "only PostgreSQL accepts separate parameters. Omit this option",
         ),
-        (&["--replay", "busy.csv", "--clients", "4"], "--clients: has no effect with a replay"),
-        (&["--replay", "busy.csv", "a.sql"], "FILE[@WEIGHT]: has no effect with a replay"),
-        (&["a.sql", "--speed", "2"], "--speed: is for a log that is replayed: give --replay"),
+        (&["--replay", "busy.csv", "--clients", "4"], "--clients: has no effect in a replay"),
+        (&["--replay", "busy.csv", "a.sql"], "FILE[@WEIGHT]: has no effect in a replay"),
+        (&["a.sql", "--speed", "2"], "--speed: applies only to the replay of a log: give --replay"),
         (
             &["--replay", "busy.csv", "--format", "csv"],
             "use postgres-csv, mariadb-general or sqlserver-events",
         ),
-        (&["--replay", "busy.csv", "--on-error", "ignore"], "give count or stop"),
+        (&["--replay", "busy.csv", "--on-error", "ignore"], "unknown choice `ignore`: use `count` or `stop`"),
     ] {
         let told = refused(more);
         assert!(told.contains(part), "{part} in {told}");

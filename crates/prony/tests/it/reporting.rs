@@ -108,13 +108,14 @@ fn mistakes_are_told_before_anything_runs() {
         bench.run(&all).ended_with(2).stderr
     };
     let procedure = told(&["--access", "procedure"]);
-    assert!(procedure.contains("--access procedure: sqlite keeps no procedures"), "{procedure}");
+    assert!(procedure.contains("--access procedure: sqlite does not support procedures"), "{procedure}");
     assert!(procedure.contains("--access statement"), "{procedure}");
-    assert!(told(&["--department", "Sales%"]).contains("engines do not read 'S' alike"));
+    assert!(told(&["--department", "Sales%"]).contains("engines interpret 'S' differently"));
     let few = ["analytics", "--events", "100", "--target", "sqlite:reports.db"];
     let few = bench.run(&few).ended_with(2).stderr;
     assert!(
-        few.contains("--days") && few.contains("100 messages are fewer than one per hour; use at most 4"),
+        few.contains("--days")
+            && few.contains("with 100 messages this would be less than one message per hour; use at most 4"),
         "{few}"
     );
     assert!(told(&["--poisson", "--arrivals", "0"]).contains("--poisson: has no effect"));

@@ -99,7 +99,7 @@ fn built_in_scripts_make_their_tables_where_they_are_asked_to_and_nowhere_else()
         .run(&["script", "add.sql", "--scale", "2", "--target", "sqlite:theirs.db"])
         .ended_with(2)
         .stderr;
-    assert!(told.contains("--scale: is for the tables of built-in scripts"), "{told}");
+    assert!(told.contains("--scale: applies only to the tables of built-in scripts"), "{told}");
     assert!(told.contains("give --define scale=2"), "{told}");
     // pgbench's option takes no value, so that a file behind it was one.
     let told = bench
@@ -133,7 +133,10 @@ fn scripts_that_no_procedure_can_be_are_refused_by_name() {
     let told = run("SELECT 1;\n", "sqlite:theirs.db");
     assert!(told.contains("a.sql:1: SQLite has no procedures: give --protocol prepared"), "{told}");
     let told = run("SELECT 1 AS a \\gset\nSELECT :a;\n\\sleep 1 ms\n", "postgres://me@db-1/mydb");
-    for part in ["a.sql:1: `\\gset` and `\\aset` look at a result", "a.sql:3: `\\sleep` behind a statement"] {
+    for part in [
+        "a.sql:1: `\\gset` and `\\aset` need a result",
+        "a.sql:3: `\\sleep` behind a statement cannot be in a procedure",
+    ] {
         assert!(told.contains(part), "{part} in {told}");
     }
 }
@@ -151,8 +154,7 @@ fn mistakes_of_scripts_are_told_before_anything_runs_with_file_and_line() {
     bench.write("wrong.sql", "SELECT :nothing;\n");
     let told = bench.run(&[&["script", "wrong.sql"], &target[..]].concat()).ended_with(2).stderr;
     assert!(
-        told.contains("wrong.sql:1: nothing gives `:nothing` a value")
-            && told.contains("--define nothing=VALUE"),
+        told.contains("wrong.sql:1: `:nothing` has no value") && told.contains("--define nothing=VALUE"),
         "{told}"
     );
     let told = bench.run(&["script", "none.sql", "--target", "sqlite:theirs.db"]).ended_with(2).stderr;
@@ -172,7 +174,7 @@ fn an_expectation_that_is_not_met_fails_the_run() {
     bench.write("none.sql", "SELECT n FROM t WHERE id = 99;\n\\expect rows = 1\n");
     let asked = ["script", "none.sql", "--target", "sqlite:theirs.db"];
     let ran = bench.run(&[&asked[..], &SHORT].concat()).ended_with(1);
-    ran.says("none.sql:2: expected rows = 1, but 0 came");
+    ran.says("none.sql:2: expected rows = 1, but the number of rows is 0");
 }
 
 #[test]
@@ -233,8 +235,12 @@ fn what_is_known_of_a_script_is_told_before_the_load() {
         ("\\set tank random(1, :most)\nSELECT :tank;\n", &["-D", "most=0"][..], "odd.sql:1: empty range"),
         ("SELECT 1;\n\0\n", &[][..], "odd.sql:2: a zero byte"),
         ("\\setrandom tank 1 :tanks\nSELECT :tank;\n", &[][..], "write `\\set tank random(1, :tanks)`"),
-        ("\\set tank 7 -- shape\nSELECT :tank;\n", &[][..], "`-- shape` is a remark"),
-        ("\\set n 3\nSELECT n FROM t ORDER BY :n;\n", &[][..], "odd.sql:2: `:n` replaces a column"),
+        (
+            "\\set tank 7 -- shape\nSELECT :tank;\n",
+            &[][..],
+            "the comment `-- shape` cannot follow an expression",
+        ),
+        ("\\set n 3\nSELECT n FROM t ORDER BY :n;\n", &[][..], "odd.sql:2: `:n` stands for a column"),
     ] {
         bench.write("odd.sql", script);
         let told = bench

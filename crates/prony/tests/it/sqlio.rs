@@ -196,7 +196,7 @@ fn a_file_that_is_made_grown_or_never_written_is_told_and_cpus_have_columns() {
     fs::File::create(bench.path("sparse.dat")).unwrap().set_len(8 << 20).unwrap();
     sqlio(&bench, &["-s1", "-frandom", "-b8", "--no-results", "sparse.dat"])
         .ended_with(0)
-        .says("sqlio: warning: 8MiB of the data that is read was never written");
+        .says("sqlio: warning: 8MiB of the data to read has never been written");
 }
 
 /// One thread had an I/O on its way in each file at the same time, and twice the I/Os a second of the test that was asked for.

@@ -55,14 +55,16 @@ fn a_historian_writes_by_every_method() {
         ("batch", "INSERT of one row"),
         ("table-valued", "append_samples with a table-valued parameter"),
     ] {
-        // Babelfish 4.3 misreads rows of a table-valued parameter that goes on in another packet, whichever driver sends it: all of these
-        // are in one.
+        // Babelfish 4.3 misreads rows of a table-valued parameter that goes on in another packet, whichever driver sends it. A
+        // batch of 10 rows fits in one packet, however long the machine has stood still.
         let (rate, least) = if method == "table-valued" { ("20", 10) } else { (RATE, 50) };
+        let batch: &[&str] = if method == "table-valued" { &["--batch-rows", "10"] } else { &[] };
         let bench = Workbench::new();
         let (url, database) = (server.url(), format!("prony_{}", method.replace('-', "_")));
         let mut arguments =
             vec!["historian", "--target", &url, "--database", &database, "--write-method", method];
         arguments.extend(LOAD.map(|word| if word == RATE { rate } else { word }));
+        arguments.extend(batch);
         let outcome = bench.run(&arguments);
         // How much it keeps up with depends on what else the machine does: it has time for many times as much.
         assert!(kept(&outcome.json()) > least, "{method}");
@@ -73,7 +75,7 @@ fn a_historian_writes_by_every_method() {
         assert!(!trial.contains("Hush-77") && !outcome.stderr.contains("Hush-77"));
         // It has no such views, which is told once. On a busy machine it may not even say that in time, which is told each time.
         let untold = trial.matches("does not report its waits, the reads and writes of its files").count();
-        let is_unanswered = trial.contains("are unknown from");
+        let is_unanswered = trial.contains("are unknown since");
         assert!(untold == 1 || (untold == 0 && is_unanswered), "{trial}");
     }
 }

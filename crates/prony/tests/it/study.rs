@@ -238,7 +238,7 @@ fn a_plan_of_a_study_that_may_end_early_tells_the_least_and_the_most() {
     bench
         .run(&flags)
         .ended_with(2)
-        .says("--stop: it can end a study after 6 blocks or later, so 6 saves none");
+        .says("--stop: this rule can end a study after 6 blocks at the earliest, so with 6 it saves nothing");
     let unknown = ["study", "plan", "study.toml", "--stop", "soon"];
     bench.run(&unknown).ended_with(2).says("must be \"never\" or \"when settled\"");
     bench.write("study.toml", stopping(20));
@@ -400,7 +400,7 @@ fn results_are_compared_with_the_first() {
     let same = bench.run(&["compare", slow, slow, "--json"]).ended_with(0).json();
     assert!(same["against"][0]["environment"].as_array().unwrap().is_empty());
     bench.run(&["compare", slow, "nowhere"]).ended_with(2).says("no directory or run of this name");
-    bench.run(&["compare", slow]).ended_with(2).says("nothing to compare with");
+    bench.run(&["compare", slow]).ended_with(2).says("there is only one run, so nothing can be compared");
     let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("use --details"), "{}", outcome.stdout);
     bench
@@ -713,7 +713,7 @@ fn published_studies_of_started_servers_are_planned_with_what_they_vary() {
         let boards = bench.run(&boards).ended_with(0).stdout;
         assert!(boards.contains("cpus 8"), "{boards}");
     } else {
-        bench.run(&boards).ended_with(2).says("limits nothing: the server has").says("CPUs here");
+        bench.run(&boards).ended_with(2).says("does not limit the server: it has").says("CPUs here");
     }
 }
 

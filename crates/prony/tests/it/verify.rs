@@ -153,7 +153,7 @@ fn a_killed_run_left_what_it_acknowledged_and_what_is_gone_is_found() {
     assert!(told.contains("Acknowledged data is lost") && told.contains("page 7 of 8192 bytes"), "{told}");
     file.set_len(DATA_BEGIN + 100 * PAGE).unwrap();
     let told = look("data", "journal").ended_with(1).stdout;
-    assert!(told.contains("the file ends after 0 bytes of it"), "{told}");
+    assert!(told.contains("the file ends after only 0 bytes of this page"), "{told}");
     // Neither a journal that is none nor a second run in one is taken.
     let none = bench.foreign("none", 1);
     assert!(!none.is_empty());
@@ -274,8 +274,8 @@ fn what_cannot_be_verified_is_refused() {
     let refused = |rest: &[&str], text: &str| {
         bench.run(&[&["verify", "."], rest].concat()).ended_with(2).says(text);
     };
-    refused(&["--rate", "100"], "rate: no effect for a test that checks its pages");
-    refused(&["--block-size", "128KiB"], "verified pages have at most 64KiB");
+    refused(&["--rate", "100"], "rate: no effect in a test that checks its pages");
+    refused(&["--block-size", "128KiB"], "the maximum for verified pages is 64KiB");
     refused(&["--engine", "null"], "this engine stores nothing to verify");
     refused(&["--audit-every", "10ms"], "too short: must be at least 1s");
     refused(&["--after-crash"], "--journal");

@@ -97,12 +97,14 @@ pub(super) fn mount_point(mount: Mount, path: &Path) -> Known<MountPoint> {
 pub(super) fn why_no_device(file_system: &str, source: &str) -> String {
     match file_system {
         "tmpfs" | "ramfs" | "devtmpfs" => format!("{file_system} is in memory, without a device"),
-        "overlay" => "overlay combines other file systems and does not report which one holds a file. Give \
+        "overlay" => {
+            "overlay combines other file systems, but does not report which one contains a file. Give \
              a directory on a volume"
-            .to_owned(),
+                .to_owned()
+        }
         "btrfs" | "zfs" | "bcachefs" => {
             format!(
-                "{file_system} can spread a file over several devices (here {source}) and does not report how"
+                "{file_system} can spread a file over several devices (here {source}), but does not report which ones"
             )
         }
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "9p" | "virtiofs" | "glusterfs" | "lustre" => {
@@ -160,7 +162,7 @@ this line is none
     fn file_systems_without_one_device_say_why() {
         for (file_system, reason) in [
             ("tmpfs", "is in memory"),
-            ("overlay", "does not report which one holds a file"),
+            ("overlay", "does not report which one contains a file"),
             ("btrfs", "over several devices (here SOURCE)"),
             ("nfs4", "on another host, at SOURCE"),
             ("fuse.sshfs", "no block device of its own"),

@@ -66,8 +66,9 @@ fn steal_share(root: &Path) -> Reading<f64> {
         let whole: f64 = ticks.get(..=STEAL)?.iter().sum();
         (whole > 0.0).then(|| ticks[STEAL] / whole)
     };
-    let share = attribute(&path)
-        .and_then(|text| share(text).ok_or_else(|| format!("{} does not count it", path.display())));
+    let share = attribute(&path).and_then(|text| {
+        share(text).ok_or_else(|| format!("{} does not contain this value", path.display()))
+    });
     reading(share)
 }
 
@@ -115,7 +116,7 @@ mod tests {
         machine.file("proc/meminfo", "MemTotal: 8 kB");
         let read = tuning(&machine.root);
         assert!(why(&read.transparent_huge_pages).ends_with("says \"always\""));
-        assert!(why(&read.steal_share).ends_with("proc/stat does not count it"));
+        assert!(why(&read.steal_share).ends_with("proc/stat does not contain this value"));
         assert!(why(&read.huge_pages).ends_with("proc/meminfo has no HugePages_Total"));
     }
 }

@@ -58,7 +58,8 @@ fn quieted(
 ) -> ServerStep {
     let begin = Instant::now();
     if devices.is_empty() {
-        let remark = Some("its directories are on no device that the kernel counts".to_owned());
+        let remark =
+            Some("the server's directories are not on a device with kernel I/O statistics".to_owned());
         return ServerStep { remark, ..ServerStep::new(ServerStep::NOT_QUIET, begin.elapsed()) };
     }
     let mut read = Devices::new(devices.to_vec());
@@ -119,7 +120,9 @@ impl Waiting {
         if at_s < self.within_s {
             return Heard::GoesOn;
         }
-        Heard::InVain(self.last.take().unwrap_or_else(|| "the kernel reported nothing about them".to_owned()))
+        Heard::InVain(
+            self.last.take().unwrap_or_else(|| "the kernel reported nothing about these devices".to_owned()),
+        )
     }
 
     /// What a device does that is not quiet.
@@ -200,6 +203,6 @@ mod tests {
         let steps = wait("pg", &server, &[], Instant::now(), &AtomicBool::new(true), &mut |_| {});
         let told: Vec<&str> = steps.iter().map(|step| step.what.as_str()).collect();
         assert_eq!(told, ["rested", ServerStep::NOT_QUIET]);
-        assert!(steps[0].took_s < 60.0 && steps[1].remark.as_deref().unwrap().contains("no device"));
+        assert!(steps[0].took_s < 60.0 && steps[1].remark.as_deref().unwrap().contains("not on a device"));
     }
 }

@@ -201,7 +201,7 @@ fn beyond(started: &StartedServer, whole: &Whole) -> Option<String> {
         let (asked, count) = (server.cpu_set.as_deref().unwrap_or_default(), all.len());
         let what = parameter("cpu_set");
         return Some(format!(
-            "{what} {asked} exceeds the {count} CPUs of this machine ({list}). Give some of these"
+            "{what} {asked} names CPUs that this machine does not have. Choose from its {count} CPUs ({list})"
         ));
     }
     if let Some(memory) =
@@ -209,14 +209,14 @@ fn beyond(started: &StartedServer, whole: &Whole) -> Option<String> {
     {
         let (what, has) = (parameter("memory"), Size(whole.memory_bytes / MIB * MIB));
         return Some(format!(
-            "{what} {memory} limits nothing: this machine has {has}. Give less, or remove it for no limit"
+            "{what} {memory} does not limit the server: this machine has only {has}. Use a smaller value, or remove the limit"
         ));
     }
     let most = if wanted.is_empty() { whole.cpus } else { wanted.len() as u32 };
     let cpus = server.cpus.filter(|&cpus| cpus > f64::from(most))?;
     let what = parameter("cpus");
     Some(format!(
-        "{what} {cpus} limits nothing: the server has {most} CPUs here. Give less, or remove it for no limit"
+        "{what} {cpus} does not limit the server: it has only {most} CPUs here. Use a smaller value, or remove the limit"
     ))
 }
 
@@ -344,18 +344,21 @@ mod tests {
         );
         let set = told(&|asked| asked.cpu_set = Some("3-4".to_owned()));
         assert!(
-            set.contains("cpu_set") && set.contains("3-4 exceeds the 8 CPUs of this machine (0-3,6-9)"),
+            set.contains("cpu_set")
+                && set.contains(
+                    "3-4 names CPUs that this machine does not have. Choose from its 8 CPUs (0-3,6-9)"
+                ),
             "{set}"
         );
         assert_eq!(told(&|asked| asked.cpu_set = Some("2-3,6".to_owned())), "");
         let memory = told(&|asked| asked.memory = Some(Size(500 << 40)));
-        assert!(memory.contains("500TiB limits nothing: this machine has 16GiB"), "{memory}");
+        assert!(memory.contains("500TiB does not limit the server: this machine has only 16GiB"), "{memory}");
         assert_eq!(told(&|asked| asked.memory = Some(Size(16 << 30))), "");
         let cpus = told(&|asked| asked.cpus = Some(64.0));
-        assert!(cpus.contains("64 limits nothing: the server has 8 CPUs here"), "{cpus}");
+        assert!(cpus.contains("64 does not limit the server: it has only 8 CPUs here"), "{cpus}");
         assert_eq!(told(&|asked| asked.cpus = Some(8.0)), "");
         let both = told(&|asked| (asked.cpus, asked.cpu_set) = (Some(2.5), Some("0-1".to_owned())));
-        assert!(both.contains("the server has 2 CPUs here"), "{both}");
+        assert!(both.contains("it has only 2 CPUs here"), "{both}");
     }
 
     #[test]
@@ -376,7 +379,7 @@ mod tests {
         // Where the sources lie on no disk that the kernel counts, that is said.
         match on {
             Ok(on) => assert_eq!((on.limits.devices.len(), on.limits.devices[0].read_iops), (1, Some(500))),
-            Err(error) => assert!(error.to_string().contains("choose a directory on ext4 or xfs"), "{error}"),
+            Err(error) => assert!(error.to_string().contains("use a directory on ext4 or xfs"), "{error}"),
         }
     }
 }

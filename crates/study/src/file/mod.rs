@@ -150,7 +150,7 @@ impl StudyFile<'_> {
         for (position, (key, _)) in self.set.iter().enumerate() {
             let problem = if key.split('.').next() == Some("quick_look") {
                 Some(
-                    "no effect: the values of a quick run have lower priority. Set the key itself".to_owned(),
+                    "no effect: --set overrides the study, also in a quick run. Set the key itself, without `quick_look`".to_owned(),
                 )
             } else if study.axis.iter().any(|axis| axis.key == *key) {
                 None
@@ -250,7 +250,7 @@ fn lay_given(tree: &mut Node, set: &[(String, Value)]) -> Vec<Mistake> {
                 line: None,
                 place: format!("--set {key}"),
                 problem: format!(
-                    "no effect in {}, which set it themselves. Change them in the file",
+                    "no effect in {}, because the file sets another value there. Change the value in the file",
                     own.join(", ")
                 ),
             });

@@ -338,7 +338,7 @@ fn what_a_configuration_sets_itself_is_not_set_in_silence() {
     let mistakes = set("workload.disk.threads").unwrap_err();
     assert_eq!(
         mistakes[0].to_string(),
-        "--set workload.disk.threads: no effect in a, which set it themselves. Change them in the file"
+        "--set workload.disk.threads: no effect in a, because the file sets another value there. Change the value in the file"
     );
     let narrowed = set("workload.disk.outstanding").unwrap();
     assert_eq!(

@@ -79,8 +79,8 @@ impl Cluster {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 let key = if fault.what == FaultKind::Switchover { "switchover" } else { "fault.NAME" };
                 return Some(format!(
-                    "`{what}` on a cluster that prony did not start needs a command (known: {known}). Give \
-                     the command as {key}, and its name here"
+                    "`{what}` on a cluster that prony did not start needs a command (known: {known}). Define the command as {key}, \
+                    and write its name here"
                 ));
             }
             own_affair(fault).or_else(|| late(fault, load_end))
@@ -106,13 +106,12 @@ impl Cluster {
         let Some(attached) = self.attached() else {
             let problem = match self.nodes.first() {
                 None => {
-                    "missing. Give the address for sessions, for example \"postgres://app@pg1,pg2/shop\", \
-                     or give nodes"
+                    "missing. Give the address to which clients connect, for example \"postgres://app@pg1,pg2/shop\", or list the \
+                    cluster's servers under `nodes`"
                         .to_owned()
                 }
                 Some(node) => format!(
-                    "missing. Give the address for sessions, because {} takes only one: the primary, a \
-                     proxy or a listener",
+                    "missing. Give the address to which clients connect, because {} accepts only one: the primary, a proxy or a listener",
                     node.engine().dialect().name()
                 ),
             };
@@ -132,7 +131,7 @@ impl Cluster {
         if let Some(other) = self.nodes.iter().find(|node| node.engine() != address.engine()) {
             wrong.push((
                 "nodes",
-                format!("{other} has another engine than {address}. Give addresses of one cluster"),
+                format!("{other} and {address} have different engines. Give addresses of one cluster"),
             ));
         }
         let mut numbered = self.nodes.iter().enumerate();
@@ -152,8 +151,8 @@ impl Cluster {
         let of_group = self.attached()?.address().engine() == Engine::SqlServer;
         let is_made = !matches!(existing, Existing::Use | Existing::Reuse | Existing::AsItIs);
         (of_group && is_made).then(|| {
-            "would create a database outside the availability group, missing on the other replicas. Create \
-             it, add it to the group, and give existing = \"use\" or \"reuse\""
+            "prony would create a database outside the availability group, so the other replicas would lack it. Create it yourself, \
+            add it to the group, and use existing = \"use\" or \"reuse\""
                 .to_owned()
         })
     }

@@ -55,12 +55,11 @@ impl Server {
             _ if self.is_by_command(fault) => return None,
             _ if self.runs() => {
                 format!(
-                    "`{what}` needs a server that prony starts, but this one runs already. Give a command \
-                     as fault.NAME, and its name here"
+                    "`{what}` needs a server that prony starts, but this one runs already. Define a command as fault.NAME, and write its name here"
                 )
             }
             built_in if built_in.needs_pair() && self.pair().is_none() => {
-                format!("`{what}` needs another node. Give pair, for example \"sync\"")
+                format!("`{what}` needs more than one node. Add `pair`, for example pair = \"sync\"")
             }
             built_in if built_in.is_of_volume() && self.pair().is_some() && self.nodes.is_empty() => {
                 format!(
@@ -70,7 +69,9 @@ impl Server {
             }
             _ if self.impossible_of_pair(fault).is_some() => return self.impossible_of_pair(fault),
             _ if fault.node.is_some() && self.pair().is_none() => {
-                format!("`{fault}` gives a node, but there is only one. Remove the node, or give pair")
+                format!(
+                    "`{fault}` names a node, but this server has only one. Remove the node name, or add `pair`"
+                )
             }
             _ => return None,
         })
@@ -86,12 +87,11 @@ impl Server {
                  20s\", or give pair = \"async\""
             ),
             what if fault.node == Some(FaultNode::All) && *what != FaultKind::PowerCut => format!(
-                "`{fault}` cannot apply to all nodes; only power-cut can. Write of primary or of standby, \
-                 or remove it"
+                "`{fault}` cannot apply to all nodes; only power-cut can. Write `of primary` or `of standby`, or omit the node"
             ),
             FaultKind::Promote if !fault.is_of_primary() => {
                 format!(
-                    "`{fault}` gives a standby, but the standby takes over and does not fail. Remove the node"
+                    "`{fault}` names a standby, but the standby is the node that takes over. Remove the node name"
                 )
             }
             FaultKind::FreezeReceiver if is_galera => format!(
@@ -126,13 +126,13 @@ fn impossible_form(fault: &Fault) -> Option<String> {
             None => {
                 format!("`{what}` needs an amount. Write, for example, \"{what} by 20ms for 10s at 20s\"")
             }
-            Some(by) => format!("`{what}` takes no amount. Remove by {by}"),
+            Some(by) => format!("`{what}` does not accept an amount. Remove `by {by}`"),
         },
         FaultKind::Delay if fault.by.is_some_and(|by| by.is_back) => {
-            format!("`{fault}` cannot have a negative delay. Remove the minus")
+            format!("the delay in `{fault}` cannot be negative. Remove the minus sign")
         }
         built_in if !built_in.takes_length() && fault.lasts.is_some() => {
-            format!("`{what}` takes no duration. Remove for")
+            format!("`{what}` does not accept a duration. Remove the part that begins with `for`")
         }
         _ => return None,
     })

@@ -174,11 +174,11 @@ impl Target {
                 sizes.join(", ")
             ),
         };
-        Some(format!(
-            "{} is an old spelling. Write [target] {}{sizes}",
-            self.older.join(", "),
-            now.join(", ")
-        ))
+        let spelling = match self.older.as_slice() {
+            [_] => "uses an old spelling. Write it",
+            _ => "use an old spelling. Write them",
+        };
+        Some(format!("{} {spelling} as [target] {}{sizes}", self.older.join(", "), now.join(", ")))
     }
 
     /// The same without the sizes of stores that an older spelling loads, which are the workload's; and these.

@@ -569,8 +569,7 @@ impl Server {
             (
                 "pair",
                 is_pair && is_brought_back,
-                "a pair can only be kept or created again between trials. Give between_trials = \
-                 \"recreate\", and remove cold",
+                "between trials, a pair can only be kept or created again. Use between_trials = \"recreate\", and remove `cold`",
             ),
             ("nodes", !self.nodes.is_empty() && !is_pair, NO_NODES),
             ("nodes", is_pair && !self.nodes.is_empty() && self.nodes.len() != nodes, wrong_number(nodes)),
@@ -621,7 +620,7 @@ impl Server {
         vec![(
             "restart",
             has_command,
-            "applies only to a server that runs already, but prony starts this one. Remove it, or give at",
+            "applies only to a server that runs already, but prony starts this one. Remove this key, or give the server's address as `at`",
         )]
     }
 
@@ -651,18 +650,18 @@ impl Server {
             (
                 "between_trials",
                 self.between_trials == Some(Pristine::Restore) && !takes_layout,
-                "\"restore\" of a server that runs already is supported only for SQL Server. For orders, \
+                "for a server that runs already, \"restore\" is supported only with SQL Server. For orders, \
                  \"keep\" also deletes the rows that runs added",
             ),
             (
                 "between_trials",
                 is_restarted && !has_command,
-                "\"restart\" of a server that runs already needs a command. Give the command as restart",
+                "for a server that runs already, \"restart\" needs a command. Give this command under the key `restart`",
             ),
             (
                 "instances",
                 self.instances.is_some_and(|instances| instances as usize > self.at.len()),
-                "more instances than addresses in at. Give as many addresses, separated by commas",
+                "there are more instances than addresses in `at`. Give one address for each instance, separated by commas",
             ),
         ]
     }

@@ -155,8 +155,7 @@ impl Written {
         let older: Vec<&str> = self.older().into_iter().filter(|key| !servers.contains(key)).collect();
         match older.as_slice() {
             [_, ..] if is_newer => Err(format!(
-                "{} is an old spelling of target.database, which is also given. Give at, name, existing \
-                 and keep only in target.database",
+                "{} is an old spelling of target.database, which is also given. Give `at`, `name`, `existing` and `keep` only in target.database",
                 older.join(", ")
             )),
             _ => Ok(()),

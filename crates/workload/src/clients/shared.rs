@@ -212,7 +212,7 @@ impl Part {
         let words =
             panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref().map(String::as_str));
         let words = words.unwrap_or("it panicked");
-        lock(&self.stopped).push(format!("client {} ended by a mistake of prony's: {words}", client + 1));
+        lock(&self.stopped).push(format!("client {} ended because of a bug in prony: {words}", client + 1));
         self.ended_by_mistake.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -104,7 +104,7 @@ fn allow_files(clients: u64, threads: usize, parameter: &str) -> Result<(), Tria
     let current = limit.maximum.map_or(enough, |maximum| maximum.min(enough));
     if current < least {
         return Err(TrialError::Load(format!(
-            "{clients} clients need a connection each, and this process may open {current} files: raise the limit (`ulimit -n`), \
+            "{clients} clients need a connection each, but this process may open only {current} files: raise the limit (`ulimit -n`), \
              or give fewer {parameter}"
         )));
     }

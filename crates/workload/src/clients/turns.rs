@@ -115,7 +115,9 @@ impl<C: Client> Turns<C> {
                 if clients.over.is_set()
                     || !std::mem::replace(&mut is_awaited, true) && over.as_mut().poll(context).is_ready()
                 {
-                    return Poll::Ready(Err("had no answer long after the end of the load".to_owned()));
+                    return Poll::Ready(Err(
+                        "was still without an answer long after the end of the load".to_owned()
+                    ));
                 }
                 Poll::Pending
             })

@@ -349,7 +349,7 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
             ),
             SourceChoice::Csv(_) => format!("a recording has its own pace: use {}", parameter("speed")),
             SourceChoice::Modbus { .. } | SourceChoice::Random => {
-                "the PLC decides how much changes".to_owned()
+                "the PLC determines how many values change".to_owned()
             }
         };
         problems.add(
@@ -359,7 +359,10 @@ fn check_sources(problems: &mut Problems, settings: &Settings) {
     }
     if random && settings.rate.is_none() {
         let (rate, max) = (parameter("rate"), parameter("rate").of("max"));
-        problems.add("source", format!("random needs a rate: use {rate} with records per second, or {max}"));
+        problems.add(
+            "source",
+            format!("`random` needs a rate: use {rate} with a number of records per second, or {max}"),
+        );
     }
     if settings.poisson.is_some() && !matches!(settings.rate, Some(Rate::PerSecond(_))) {
         problems.add("poisson", "has no effect without a rate per second");
@@ -391,12 +394,13 @@ fn check_storage(problems: &mut Problems, settings: &Settings) {
         problems.add("partition", format!("cannot be {partition}: give at least {PARTITION_MIN}"));
     }
     if settings.purge == Some(Purge::Drop) && settings.partition.is_none() {
-        problems.add("purge", format!("cannot be drop without partitions: give {}", parameter("partition")));
+        problems
+            .add("purge", format!("cannot be `drop` without partitions: give {}", parameter("partition")));
     }
     let drops = settings.purge.map_or(settings.partition.is_some(), |purge| purge == Purge::Drop);
     if drops && settings.purge_rows.is_some() {
         let delete = parameter("purge").of("delete");
-        problems.add("purge_rows", format!("has no effect where partitions are dropped: use {delete}"));
+        problems.add("purge_rows", format!("has no effect if whole partitions are dropped: use {delete}"));
     }
     if settings.screens == Some(0) {
         let none = parameter("screens").of(0);

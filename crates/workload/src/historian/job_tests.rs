@@ -177,11 +177,11 @@ fn contradictions_of_the_source_are_named_with_what_to_do() {
         ),
         (
             Settings { source: modbus(), rate, ..none() },
-            "rate cannot be 10 with ‹\u{2063}workload.historian.source modbus://plc:502\u{2063}›: the PLC decides how much changes",
+            "rate cannot be 10 with ‹\u{2063}workload.historian.source modbus://plc:502\u{2063}›: the PLC determines how many values change",
         ),
         (
             Settings { source: Some(SourceChoice::Random), ..none() },
-            "source random needs a rate: use ‹\u{2063}workload.historian.rate\u{2063}› with records per second, or ‹\u{2063}workload.historian.rate max\u{2063}›",
+            "source `random` needs a rate: use ‹\u{2063}workload.historian.rate\u{2063}› with a number of records per second, or ‹\u{2063}workload.historian.rate max\u{2063}›",
         ),
     ] {
         assert_eq!(problems(settings), [said]);
@@ -229,11 +229,11 @@ fn contradictions_of_the_storage_are_named_with_what_to_do() {
     for (settings, said) in [
         (
             Settings { purge: Some(Purge::Drop), ..none() },
-            "purge cannot be drop without partitions: give ‹\u{2063}workload.historian.partition\u{2063}›",
+            "purge cannot be `drop` without partitions: give ‹\u{2063}workload.historian.partition\u{2063}›",
         ),
         (
             Settings { partition: seconds(60), purge_rows: Some(10), ..none() },
-            "purge_rows has no effect where partitions are dropped: use ‹\u{2063}workload.historian.purge delete\u{2063}›",
+            "purge_rows has no effect if whole partitions are dropped: use ‹\u{2063}workload.historian.purge delete\u{2063}›",
         ),
     ] {
         assert_eq!(problems(settings), [said]);

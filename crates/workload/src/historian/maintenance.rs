@@ -37,9 +37,9 @@ struct Done {
 /// Why a run did not come to its end.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
-    #[error("the load ended before it was done")]
+    #[error("the load ended before the maintenance was done")]
     LoadOver,
-    #[error("it was still running long after the load, and was abandoned")]
+    #[error("the maintenance was still running long after the load, and was abandoned")]
     GivenUp,
     #[error("{0}")]
     Database(#[from] Error),

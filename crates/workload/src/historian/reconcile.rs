@@ -55,7 +55,7 @@ pub(crate) async fn outcome(
     let lock_lost = with_grace(stop, STOPPED_PATIENCE, lock_lost(running)).await.unwrap_or_else(|| {
         running
             .ledger
-            .note("it is unknown if the lock on the database was kept until the end: interrupted".to_owned());
+            .note("it is unknown whether the lock on the database was kept until the end, because the run was interrupted".to_owned());
         false
     });
     let (_, rows_expected) = running.ledger.expected();
@@ -130,7 +130,10 @@ async fn counted(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
 }
 
 fn not_counted() -> Error {
-    Error::Statement(format!("interrupted, and it took more than {} s", STOPPED_PATIENCE.as_secs()))
+    Error::Statement(format!(
+        "the run was interrupted, and counting took more than {} s",
+        STOPPED_PATIENCE.as_secs()
+    ))
 }
 
 async fn count(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
@@ -163,7 +166,7 @@ async fn compared(
         None => "the user ended it".to_owned(),
     };
     running.ledger.note(format!(
-        "rows were counted but not read: {why}. Changed rows go unnoticed, and so does an equal number of missing and duplicate rows"
+        "rows were counted but not compared: {why}. Changed rows are not detected, nor are missing rows if equally many are duplicated"
     ));
     Ok(None)
 }

@@ -46,7 +46,7 @@ impl Replay {
         // Also where a plan has found that out before.
         if phases.end_ns() == self.length_ns() {
             notes.push(format!(
-                "the recording is over after {:.1} s: {:.1} s of it are measured, after a warm-up of {:.1} s",
+                "the recording ends after {:.1} s: only {:.1} s are measured, after a warm-up of {:.1} s",
                 phases.end_ns() as f64 / 1e9,
                 phases.measure.as_seconds(),
                 phases.warm_up.as_seconds()

@@ -132,7 +132,11 @@ fn a_database_that_another_run_took_up_is_told_and_left() {
             Go::On
         })
         .unwrap();
-    assert!(outcome.lock_lost && outcome.notes.iter().any(|note| note.contains("took it up")), "{outcome:?}");
+    assert!(
+        outcome.lock_lost
+            && outcome.notes.iter().any(|note| note.contains("another run of prony is using it now")),
+        "{outcome:?}"
+    );
     let left = runtime().block_on(own.remove()).unwrap_err().to_string();
     assert!(left.contains("is left as it is"), "{left}");
 }

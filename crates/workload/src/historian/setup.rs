@@ -56,7 +56,7 @@ pub(crate) async fn prepare(
     let mut session = lease.session().await?;
     let name = lease.name();
     let waiting = |what: &str| Preparation::waiting(format!("{what} {name}"));
-    telling(tell, waiting("making the tables of"), store.make(&mut session, fresh)).await?;
+    telling(tell, waiting("creating the tables of"), store.make(&mut session, fresh)).await?;
     let tags = |done| {
         tell(Preparation::new(format!("adding tags to {name}"), done, u64::from(job.tags), Unit::Rows));
     };
@@ -72,7 +72,7 @@ pub(crate) async fn prepare(
     notes.into_iter().for_each(|note| running.ledger.note(note));
     if epoch_us > now_us {
         running.ledger.note(format!(
-            "the table holds rows newer than the clock: events begin {:.1} s ahead of it, so that times never go back",
+            "the table contains rows with times in the future: events begin {:.1} s ahead of the clock, so that times never go back",
             (epoch_us - now_us) as f64 / 1e6
         ));
     }
@@ -149,7 +149,7 @@ fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {
     let store = Store::new(engine.dialect(), layout, screen_tags as usize);
     if job.write_method == WriteMethod::TableValued && !store.has_rows_procedure() {
         return Err(TrialError::Load(format!(
-            "{} cannot be table-valued with {}, which has no such parameters of procedures: use {}",
+            "{} cannot be `table-valued` with {}, which does not support table-valued parameters: use {}",
             super::parameter("write_method"),
             engine.name(),
             super::parameter("write_method").of("bulk"),
@@ -165,8 +165,8 @@ fn store(job: &Job, engine: Engine) -> Result<Store, TrialError> {
     let partitions = job.phases.end_ns() / partition.ns.max(1) + 1;
     if partitions > PARTITIONS_MAX {
         return Err(TrialError::Load(format!(
-            "partition cannot be {partition} in a trial of {}: that makes {partitions} partitions, and {PARTITIONS_MAX} \
-             are the most; make them longer",
+            "partition cannot be {partition} in a trial of {}: this would need {partitions} partitions, but the maximum is \
+            {PARTITIONS_MAX}; use a longer partition",
             length(job.phases)
         )));
     }
@@ -266,7 +266,10 @@ mod tests {
         assert!(check(&job, Engine::SqlServer).is_ok());
         for engine in [Engine::Sqlite, Engine::Postgres, Engine::Mysql] {
             let error = check(&job, engine).unwrap_err().to_string();
-            assert!(error.contains("has no such parameters") && error.contains("bulk"), "{error}");
+            assert!(
+                error.contains("does not support table-valued parameters") && error.contains("bulk"),
+                "{error}"
+            );
         }
     }
 }

@@ -246,7 +246,7 @@ impl Store {
         }
         let parameter = super::parameter("partition");
         Err(Error::NoDatabase(format!(
-            "this server cannot empty a partition of {}: {parameter} needs SQL Server 2016 or later; omit it",
+            "this server cannot empty a partition of {}: {parameter} needs SQL Server 2016 or later; omit this option",
             SAMPLES.name
         )))
     }
@@ -273,8 +273,8 @@ impl Store {
             return Ok(());
         }
         Err(Error::NoDatabase(format!(
-            "the tables that are there were made otherwise ({found}; wanted: {wanted}): give the parameters that they \
-             were made with, or begin with an empty database"
+            "the existing tables were created with other parameters ({found}; wanted: {wanted}): use the same parameters, or start \
+            with an empty database"
         )))
     }
 

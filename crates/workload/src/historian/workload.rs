@@ -125,7 +125,8 @@ impl Workload for Settings {
             ];
             given.into_iter().filter(move |&(_, is_given)| is_given && !runs)
         });
-        let problem = "has no effect, because the trial is shorter than the time between purges: measure longer, or use a shorter maintenance_interval";
+        let problem = "has no effect, because the trial is shorter than the time between purges: measure longer, or use a shorter \
+        maintenance_interval";
         ignored.map(|(parameter, _)| JobError { parameter, problem: problem.to_owned() }).collect()
     }
 
@@ -137,7 +138,8 @@ impl Workload for Settings {
             contradictions.push(JobError { parameter: "rate", problem });
         }
         if let Some(source) = self.source.as_ref().filter(|source| **source != SourceChoice::Random) {
-            let problem = format!("{source} has its own pace, but a search must set the rate: use random");
+            let problem =
+                format!("{source} has its own pace, but a search must set the rate: use the source `random`");
             contradictions.push(JobError { parameter: "source", problem });
         }
         if let Some(duration) = self.duration.filter(|duration| *duration < SHORTEST_STEP) {

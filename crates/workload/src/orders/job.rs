@@ -77,7 +77,7 @@ impl Job {
             problems.add(
                 "warmup_time",
                 format!(
-                    "cannot be {} with {} and {}: the last client begins after {ramp}; give at least that, or 0s to measure the ramp too",
+                    "cannot be {} with {} and {}: the last client starts after {ramp}; use at least this time, or 0s to measure the ramp too",
                     job.phases.warm_up,
                     parameter("n_threads").of(job.n_threads),
                     parameter("ramp_rate").of(job.ramp_rate)
@@ -150,7 +150,7 @@ fn check_ranges(problems: &mut Problems, settings: &Settings) {
     if settings.run_time == Some(Span::ZERO) {
         problems.add(
             "run_time",
-            "cannot be 0s, which is endless in DVD Store: an endless run has no result; give a duration such as 5m",
+            "cannot be 0s. In DVD Store, 0s means a run without end, but such a run has no result; give a duration such as 5m",
         );
     }
     for (parameter, given) in [
@@ -166,8 +166,8 @@ fn check_pacing(problems: &mut Problems, settings: &Settings) {
     if settings.poisson.is_some() && settings.rate.is_none() {
         problems.add("poisson", "has no effect without a rate");
     }
-    let adjusted = "the number of clients that order is what is adjusted";
-    let due = "orders are due whatever clients do";
+    let adjusted = "the load is then adjusted by changing the number of active clients";
+    let due = "orders are then due at fixed times";
     for (parameter, is_given) in
         [("think_time", settings.think_time.is_some()), ("ramp_rate", settings.ramp_rate.is_some())]
     {

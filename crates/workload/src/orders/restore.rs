@@ -43,11 +43,13 @@ pub enum RestoreError {
     #[error(transparent)]
     Database(#[from] database::Error),
     /// The user ended it.
-    #[error("interrupted before the store was as it was loaded; the next run goes on with it")]
+    #[error(
+        "interrupted while the store was being restored to its loaded state; the next run continues this"
+    )]
     Interrupted,
     /// Something else than runs changed it.
     #[error(
-        "{place}: the store of {size} cannot be brought back to what was loaded: {differences}; load it again with \
+        "{place}: the store of {size} cannot be restored to its loaded state: {differences}; load it again with \
          {}, its seed, and {}",
         super::load_again(size),
         super::the_same_place()

@@ -60,8 +60,7 @@ impl Job {
             problems.add(
                 "rate",
                 format!(
-                    "cannot be {} for {}: all operations are kept until they are checked, at most {OPERATIONS_MAX}; give a lower rate, or a \
-                     shorter time",
+                    "cannot be {} for {}: prony keeps all operations in memory until it checks them, at most {OPERATIONS_MAX}. Use a lower rate, or a shorter time",
                     load::short(job.rate_per_s()),
                     Span { ns: job.phases.end_ns() }
                 ),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::TrialError;
 
 /// What is said of it.
-const HOW: &str = "the kernel forgot the file (posix_fadvise)";
+const HOW: &str = "the file was dropped from the page cache (posix_fadvise)";
 
 /// Has the kernel forget a file of SQLite and its log, once what is to be written to the device has been. Gives how that was done.
 ///

@@ -130,7 +130,7 @@ pub fn check(settings: &Settings, job: &Job, (dialect, engine): (Dialect, &str))
     if !job.access.is_of(dialect) {
         let access = |access: Access| Parameter::new("workload.reporting.access").of(access.name());
         return Err(TrialError::Load(format!(
-            "{}: {engine} keeps no procedures; ask by a statement ({})",
+            "{}: {engine} does not support procedures; use a statement ({})",
             access(job.access),
             access(Access::Statement)
         )));
@@ -163,7 +163,7 @@ fn check_numbers(problems: &mut Problems, settings: &Settings) {
         };
         problems.add(
             "days",
-            format!("cannot be {days}: {events} messages are fewer than one per hour; use {most}"),
+            format!("cannot be {days}: with {events} messages this would be less than one message per hour; use {most}"),
         );
     }
     problems.within("share", settings.share, 0.0001, 100.0);
@@ -248,6 +248,6 @@ mod tests {
             .unwrap_err();
         assert_eq!(told.lines().count(), 6, "{told}");
         let told = toml::from_str::<Settings>("department = \"A%\"").unwrap_err().to_string();
-        assert!(told.contains("do not read 'A' alike"), "{told}");
+        assert!(told.contains("interpret 'A' differently"), "{told}");
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn proviso(dialect: Dialect, access: Access) -> Option<&'static str> 
         // <https://www.postgresql.org/docs/current/plpgsql-implementation.html#PLPGSQL-PLAN-CACHING>
         (Dialect::Postgres, Access::Procedure) => Some(
             "The plans are those of the report as one statement with the same values, because the server shows no plans of \
-            procedures. After five calls in a session it may plan a procedure without its values.",
+            procedures. After five calls in a session, the server may plan the procedure without regard to the values.",
         ),
         (Dialect::Mysql, Access::Procedure) => Some(
             "The plans are those of the report as one statement with the same values, because the server shows no plans of procedures.",

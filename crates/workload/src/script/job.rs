@@ -151,7 +151,7 @@ impl Job {
             problems.add(
                 "warm_up",
                 format!(
-                    "cannot be {}: the last client begins after {ramp}; give at least that",
+                    "cannot be {}: the last client starts after {ramp}; use at least this time",
                     job.phases.warm_up
                 ),
             );
@@ -243,12 +243,16 @@ fn check(problems: &mut Problems, settings: &Settings) {
         [("think_time", settings.think_time.is_some()), ("ramp_rate", settings.ramp_rate.is_some())]
     {
         if is_given && settings.rate.is_some() {
-            problems.add(parameter, "has no effect with a rate: transactions are due whatever clients do");
+            problems.add(
+                parameter,
+                "has no effect with a rate, because transactions are then due at fixed times",
+            );
         }
     }
     for (number, definition) in settings.define.iter().enumerate() {
         if settings.define[..number].iter().any(|other| other.name == definition.name) {
-            problems.add("define", format!("gives `{}` twice: leave one out", definition.name));
+            problems
+                .add("define", format!("defines `{}` twice: omit one of the definitions", definition.name));
         }
     }
 }
@@ -264,7 +268,7 @@ fn check_tries(problems: &mut Problems, tries: Option<u32>) {
 
 /// What is for the tables of built-in scripts alone.
 fn without_builtin(problems: &mut Problems, settings: &Settings) {
-    let theirs = "is for the tables of built-in scripts, and none is given";
+    let theirs = "applies only to the tables of built-in scripts, but no built-in script is given";
     if settings.initialise.is_some() {
         problems.add("initialise", format!("{theirs}: omit it"));
     }
@@ -272,7 +276,10 @@ fn without_builtin(problems: &mut Problems, settings: &Settings) {
         // A file of pgbench has `:scale` from its `-s`.
         Some(scale) if !settings.files.is_empty() => {
             let define = Parameter::new("workload.script.define").of(format!("scale={scale}"));
-            problems.add("scale", format!("{theirs}: for the value of `:scale` in a file give {define}"));
+            problems.add(
+                "scale",
+                format!("{theirs}: to set `:scale` for the statements of a file, give {define}"),
+            );
         }
         Some(_) => problems.add("scale", format!("{theirs}: omit it")),
         None => {}
@@ -281,7 +288,7 @@ fn without_builtin(problems: &mut Problems, settings: &Settings) {
 
 /// What a replay has no use for, since its log says it.
 fn check_replay(problems: &mut Problems, settings: &Settings) {
-    let theirs = "has no effect with a replay, because the log gives statements and times: omit it";
+    let theirs = "has no effect in a replay, because statements and times come from the log: omit it";
     for (parameter, is_given) in [
         ("files", !settings.files.is_empty()),
         ("builtin", !settings.builtin.is_empty()),
@@ -301,7 +308,7 @@ fn check_replay(problems: &mut Problems, settings: &Settings) {
     if settings.protocol == Some(Protocol::Procedure) {
         problems.add(
             "protocol",
-            "cannot be procedure with a replay, because the log gives the statements: omit it",
+            "cannot be `procedure` in a replay, because the statements come from the log: omit this option",
         );
     }
     problems.within("speed", settings.speed, SPEEDS[0], SPEEDS[1]);
@@ -319,7 +326,8 @@ fn without_replay(problems: &mut Problems, settings: &Settings) {
         ("shapes", settings.shapes.is_some()),
     ] {
         if is_given && settings.replay.is_none() {
-            problems.add(parameter, format!("is for a log that is replayed: give {replay}, or omit it"));
+            problems
+                .add(parameter, format!("applies only to the replay of a log: give {replay}, or omit it"));
         }
     }
 }
@@ -372,13 +380,14 @@ mod tests {
     fn a_scale_without_tables_names_its_remedy() {
         let told = job("files = [\"a.sql\"]\nscale = 10").unwrap_err();
         assert!(
-            told.contains("`:scale` in a file give ")
-                && told.contains("scale=10")
-                && told.lines().count() == 1,
+            told.contains("of a file, give") && told.contains("scale=10") && told.lines().count() == 1,
             "{told}"
         );
         let told = job("replay = \"a.csv\"\nscale = 10\ninitialise = true").unwrap_err();
-        assert!(!told.contains("scale=10") && told.matches("none is given: omit it").count() == 2, "{told}");
+        assert!(
+            !told.contains("scale=10") && told.matches("no built-in script is given: omit it").count() == 2,
+            "{told}"
+        );
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Parameters {
     fn of(content: &[u8], is_random: bool, names: &mut Names) -> Result<Self, (u64, String)> {
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         if let Some(line) = unclosed_quote(content) {
-            let words = "the quotation mark that begins a value here is never closed: close it, or double it to have it in the value";
+            let words = "a value begins with a quotation mark that is never closed: close it, or double it if it belongs to the value";
             return Err((line, words.to_owned()));
         }
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(content);
@@ -65,8 +65,11 @@ impl Parameters {
         let (mut values, mut record) = (Vec::new(), csv::StringRecord::new());
         while reader.read_record(&mut record).map_err(|error| unreadable(&error))? {
             if record.len() != variables.len() {
-                let words =
-                    format!("it has {} values, and the first line names {}", record.len(), variables.len());
+                let words = format!(
+                    "this line has {} values, but the first line names {}",
+                    record.len(),
+                    variables.len()
+                );
                 return Err((line_of(record.position()), words));
             }
             if record.iter().any(|value| value.contains('\0')) {
@@ -76,7 +79,7 @@ impl Parameters {
             values.extend(record.iter().map(str::to_owned));
         }
         match values.is_empty() {
-            true => Err((1, "it has no row behind the line that names its columns".to_owned())),
+            true => Err((1, "the line with the column names is not followed by rows".to_owned())),
             false => Ok(Self { variables, values, is_random }),
         }
     }
@@ -151,11 +154,11 @@ mod tests {
     #[test]
     fn what_is_no_table_is_told_with_its_line() {
         for (content, line, part) in [
-            ("", 1, "no row"),
-            ("id\n", 1, "no row"),
+            ("", 1, "not followed by rows"),
+            ("id\n", 1, "not followed by rows"),
             ("id,1x\n1,2\n", 1, "invalid variable name `1x`"),
             ("id,id\n1,2\n", 1, "twice"),
-            ("id,name\n1,a\n2\n", 3, "1 values, and the first line names 2"),
+            ("id,name\n1,a\n2\n", 3, "1 values, but the first line names 2"),
             ("id,name\n1,a\n2,\"b\n3,c\n", 3, "is never closed"),
             ("id,name\n1,\"a \"\"\n2,b\n", 2, "is never closed"),
             ("id\n1\na\0b\n", 3, "zero byte"),

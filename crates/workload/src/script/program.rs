@@ -130,6 +130,11 @@ fn located(file: &str, mistakes: Vec<(usize, String)>) -> Vec<String> {
 const BEHIND_NS: u64 = 500_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// Why a protocol with separate parameters cannot be used for a log.
+const NO_PARAMETERS: &str = "none of its statements has separate parameters, so prony sends each statement as one text: omit this option";
+const ONLY_POSTGRES: &str = "for statements from a log, only PostgreSQL accepts separate parameters. Omit this option, and prony puts the \
+    values into the statement text";
+
 /// A job with the log that it replays, and the times and the sessions of that.
 fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Result<Job, TrialError> {
     let refused = |parameter: &str, value: &dyn std::fmt::Display, words: String| {
@@ -142,14 +147,7 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
     let log =
         logs.log(&replay.file, replay.format, replay.only_database.as_deref()).map_err(TrialError::Load)?;
     if let (Some(protocol), false) = (replay.protocol, log.has_values() && dialect == Dialect::Postgres) {
-        let words = match log.has_values() {
-            false => {
-                "none of its statements has separate parameters, so prony sends each as one text: omit it"
-            }
-            true => {
-                "only PostgreSQL accepts separate parameters from a log: omit it, and prony puts the values into the text"
-            }
-        };
+        let words = if log.has_values() { ONLY_POSTGRES } else { NO_PARAMETERS };
         return refused("workload.script.protocol", &Protocol::Statements(protocol), words.to_owned());
     }
     let last_ns = log.due_ns(log.last_us, replay.speed);
@@ -157,11 +155,12 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
     let length = Span { ns: whole_ns };
     let mut phases = job.phases;
     if phases.warm_up >= length {
-        return refused("workload.script.warm_up", &phases.warm_up, format!("it is over after {length}"));
+        return refused("workload.script.warm_up", &phases.warm_up, format!("the log lasts only {length}"));
     }
     phases.measure = replay.duration.unwrap_or(Span { ns: whole_ns - phases.warm_up.ns });
     if phases.end_ns() > whole_ns {
-        let words = format!("with the warm-up it is over after {length}; give less, or omit it");
+        let words =
+            format!("the log lasts only {length}, including the warm-up; use a shorter duration, or omit it");
         return refused("workload.script.duration", &phases.measure, words);
     }
     // What is offered within the window: a log may have been at rest before and behind it.
@@ -174,7 +173,9 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
         return refused(
             "workload.script.replay",
             &replay.file.display(),
-            format!("it has {clients} sessions, and {CLIENTS_MAX} are the most; give a part of it"),
+            format!(
+                "it has {clients} sessions, but the maximum is {CLIENTS_MAX}; give only a part of the log"
+            ),
         );
     }
     let replay = Replay { log: Some(log), ..replay.clone() };
@@ -245,7 +246,7 @@ fn step_not_sent(step: &Step, protocol: database::Protocol, dialect: Dialect) ->
         Step::Sql(statement)
             if is_two_results(statement.then.as_ref().map(|then| then.kind), statement.statements_in_it()) =>
         {
-            Some("`\\aset` takes the last row of each of several statements, and only that of the last is kept: use \\gset".to_owned())
+            Some("with `\\aset` after several statements, only the last row of the last statement would be kept: use \\gset".to_owned())
         }
         Step::Sql(_)
         | Step::Set { .. }
@@ -266,7 +267,7 @@ fn too_many(job: &Job, scripts: &[Drawn]) -> Option<String> {
     let is_too_many = job.protocol == Protocol::default() && statements > PREPARED_MAX;
     is_too_many.then(|| {
         format!(
-            "the scripts have {statements} statements, and a connection keeps {PREPARED_MAX} prepared: give {}, or fewer",
+            "the scripts have {statements} statements, but a connection keeps only {PREPARED_MAX} prepared: use {}, or fewer statements",
             Parameter::new("workload.script.protocol").of("extended")
         )
     })
@@ -344,7 +345,7 @@ fn without_value(scripts: &[Drawn], names: &Names, mut known: BTreeSet<usize>) -
             if known.insert(variable) && !prefixes.iter().any(|prefix| name.starts_with(prefix)) {
                 let define = Parameter::new("workload.script.define").of(format!("{name}=VALUE"));
                 told.push(format!(
-                    "{place}: nothing gives `:{name}` a value: \\set it before, or give {define}"
+                    "{place}: `:{name}` has no value: use \\set before this statement, or give {define}"
                 ));
             }
         }
@@ -362,7 +363,7 @@ fn without_parameters(job: &Job, scripts: &[Drawn], names: &Names, dialect: Dial
         let (variable, kind) = without_parameter(statement, names, dialect)?;
         let name = names.name(variable);
         Some(format!(
-            "{place}: `:{name}` replaces {kind}, which cannot be a separate parameter: use {simple}, which puts it into the text"
+            "{place}: `:{name}` stands for {kind}, and this cannot be a separate parameter: use {simple}, so that prony puts the value into the text"
         ))
     };
     statements(scripts).filter_map(told).collect()
@@ -379,11 +380,9 @@ fn of_constants(job: &Job, scripts: &[Drawn], names: &Names, parameters: Option<
             let has_any = script.commands.iter().find(|command| matches!(command.step, Step::Sql(_)));
             let words = match has_any {
                 None => {
-                    "the script sends no statement, so that nothing of a database would be measured: add one, such as SELECT 1;"
+                    "the script sends no statements, so nothing in a database would be measured: add one, such as SELECT 1;"
                 }
-                Some(_) => {
-                    "no way through the script leads to its statements: change the conditions of its branches"
-                }
+                Some(_) => "the script can never reach its statements: change the conditions of its branches",
             };
             let line = has_any.or(script.commands.first()).map_or(1, |command| command.line);
             mistakes.push(format!("{}:{line}: {words}", script.name));
@@ -460,10 +459,10 @@ mod tests {
         std::fs::write(&file, "id,name\n1,a\n2\n").unwrap();
         let settings = format!("parameters = {:?}", file.display().to_string());
         let told = checked(&["SELECT :id, :name;\n"], &settings, Dialect::Postgres).unwrap_err();
-        assert!(told.lines().count() == 1 && told.contains("p.csv:3: it has 1 values"), "{told}");
+        assert!(told.lines().count() == 1 && told.contains("p.csv:3: this line has 1 values"), "{told}");
         std::fs::write(&file, "id\n1\n").unwrap();
         let told = checked(&["SELECT :id, :name;\n"], &settings, Dialect::Postgres).unwrap_err();
-        assert!(told.lines().count() == 1 && told.contains("nothing gives `:name`"), "{told}");
+        assert!(told.lines().count() == 1 && told.contains("`:name` has no value"), "{told}");
     }
 
     #[test]
@@ -483,7 +482,7 @@ mod tests {
         let script = "\\set aid random(1, :n)\nSELECT :aid, :bid, :client_id, :scale;\nSELECT :bid;\n";
         let told = checked(&[script], "", Dialect::Postgres).unwrap_err();
         assert_eq!(told.lines().count(), 1, "{told}");
-        assert!(told.starts_with("0.sql:2: nothing gives `:bid` a value"), "{told}");
+        assert!(told.starts_with("0.sql:2: `:bid` has no value"), "{told}");
         assert!(checked(&[script], "define = [\"bid=1\"]", Dialect::Postgres).is_ok());
         let other = "SELECT 1 AS bid \\gset\n";
         assert!(checked(&[script, other], "", Dialect::Postgres).is_ok(), "a result may give it");
@@ -527,7 +526,7 @@ mod tests {
         for (script, words) in [
             ("\\set tank random(1, 40)\n", "0.sql:1: the script sends no statement"),
             ("\\sleep 1 ms\n", "0.sql:1: the script sends no statement"),
-            ("\\if :scale > 1\nSELECT 1;\n\\endif\n", "0.sql:2: no way through the script"),
+            ("\\if :scale > 1\nSELECT 1;\n\\endif\n", "0.sql:2: the script can never reach its statements"),
         ] {
             let told = checked(&["SELECT 1;\n", script], "", Dialect::Postgres).unwrap_err();
             assert!(told.starts_with(&words.replacen('0', "1", 1)), "{told}");
@@ -558,7 +557,7 @@ mod tests {
         for protocol in ["prepared", "extended", "procedure"] {
             let settings = format!("protocol = \"{protocol}\"");
             let told = checked(&[script], &settings, Dialect::Postgres).unwrap_err();
-            let places = ["0.sql:2: `:n` replaces a part of a name", "0.sql:3: `:n` replaces"];
+            let places = ["0.sql:2: `:n` stands for a part of a name", "0.sql:3: `:n` stands for a column"];
             assert!(places.iter().all(|place| told.contains(place)), "{told}");
         }
         assert!(checked(&[script], "protocol = \"simple\"", Dialect::Postgres).is_ok());

@@ -196,7 +196,7 @@ pub enum OnError {
 
 /// A text that says nothing that an error can do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is nothing that an error can do: give count or stop")]
+#[error("unknown choice `{0}`: use `count` or `stop`")]
 pub struct OnErrorError(String);
 
 impl FromStr for OnError {

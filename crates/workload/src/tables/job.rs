@@ -124,7 +124,7 @@ pub fn check(job: &Job, dialect: Dialect, can_be_killed: bool) -> Result<(), Tri
     if let Some(level) = job.zstd_level.filter(|_| dialect != Dialect::ClickHouse) {
         let parameter = Parameter::new("workload.tables.zstd_level").of(level);
         return Err(TrialError::Load(format!(
-            "{parameter}: only archive tables of ClickHouse are compressed at a level of ZSTD: omit it"
+            "{parameter}: a ZSTD level applies only to archive tables of ClickHouse: omit it"
         )));
     }
     match job.access.lacks(dialect) {

@@ -103,7 +103,8 @@ impl Made {
         let create = file(dialect).create(kind).ok_or_else(|| lacking_kind(kind, dialect))?;
         if (dialect, kind) == (Dialect::Sqlite, Kind::Volatile) && rows > MEMDB_ROWS_MOST {
             return Err(format!(
-                "SQLite has no volatile table of {rows} rows: its databases in memory (memdb) hold 1 GiB, some {MEMDB_ROWS_MOST} rows"
+                "SQLite cannot hold a volatile table of {rows} rows: its in-memory databases (memdb) are limited to 1 GiB, about \
+                {MEMDB_ROWS_MOST} rows"
             ));
         }
         let made = Self {
@@ -201,7 +202,7 @@ impl Made {
             Kind::Aria => Self {
                 wants: Some(Wants::Engine("Aria")),
                 is_lost: Some(
-                    "Aria has no transactions and its own log, and the server reports only InnoDB's log",
+                    "Aria has no transactions, and it writes its own log, but the server reports only on InnoDB's log",
                 ),
                 ..self
             },
@@ -219,7 +220,7 @@ impl Made {
         match kind {
             Kind::Volatile | Kind::MemoryDurable => Self {
                 is_lost: (kind == Kind::Volatile)
-                    .then_some("the rows are only in memory and lost after a restart"),
+                    .then_some("the rows are only in memory and are lost in a restart"),
                 needs: file(Dialect::SqlServer).memory_filegroup,
                 is_in_memory: true,
                 is_compiled: true,
@@ -277,7 +278,7 @@ impl Made {
         // It is a plugin that the server's own package does not bring.
         let remedy = if kind == Kind::Rocks {
             format!(
-                " (install its plugin, mariadb-plugin-rocksdb of Debian, and have the server load it: INSTALL SONAME 'ha_rocksdb', or {})",
+                " (install the plugin, on Debian the package mariadb-plugin-rocksdb, and load it in the server: INSTALL SONAME 'ha_rocksdb', or {})",
                 Parameter::new("target.server.managed.settings").of("plugin_load_add=ha_rocksdb")
             )
         } else {
@@ -344,7 +345,7 @@ fn read_only_with_columns(version: Option<&str>) -> Option<String> {
     };
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     (major.is_none_or(|major| major < FIRST)).then(|| {
-        format!("this server has no {kind} tables that can be changed: SQL Server has them from 2016 ({FIRST}.0) on, and this is {version}")
+        format!("this server has no {kind} tables that can be changed: they need SQL Server 2016 ({FIRST}.0) or later, but this is {version}")
     })
 }
 
@@ -355,8 +356,8 @@ async fn without_codecs(kind: Kind, session: &mut Session) -> Result<Option<Stri
     Ok(match told.first().map(Vec::as_slice) {
         Some([_, Value::I64(1)]) => None,
         Some([version, _]) => Some(format!(
-            "this server has no {kind} tables: ClickHouse {} has no codecs of columns, and its stronger compression is set for \
-             the whole server",
+            "this server has no {kind} tables: ClickHouse {} cannot set a compression codec for single columns. Its stronger \
+            compression can only be set for the whole server",
             version.text().unwrap_or("of that version")
         )),
         Some(_) | None => Some(format!("this server has no {kind} tables: it does not report its version")),
@@ -380,9 +381,9 @@ const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
         (Dialect::Postgres, Kind::Clustered) => {
             Some("PostgreSQL has no clustered tables: CLUSTER sorts the rows only once")
         }
-        (Dialect::Mysql, Kind::Clustered) => {
-            Some("InnoDB always clusters rows by their primary key, so row is already clustered")
-        }
+        (Dialect::Mysql, Kind::Clustered) => Some(
+            "InnoDB always clusters rows by their primary key, so tables of kind `row` are already clustered",
+        ),
         (Dialect::Postgres, Kind::Columnstore) => {
             Some("PostgreSQL has no built-in columnstore tables, and prony does not test extensions")
         }
@@ -395,15 +396,15 @@ const fn why_not(kind: Kind, dialect: Dialect) -> Option<&'static str> {
         (Dialect::ClickHouse, Kind::Volatile) => Some(
             "prony creates no ClickHouse tables in memory, because not every server can change their rows",
         ),
-        (Dialect::ClickHouse, Kind::Relaxed) => {
-            Some("ClickHouse syncs all its tables after it answers, so columnstore is already relaxed")
-        }
-        (Dialect::ClickHouse, Kind::Clustered) => {
-            Some("ClickHouse always sorts tables by their key, so columnstore is already clustered")
-        }
+        (Dialect::ClickHouse, Kind::Relaxed) => Some(
+            "ClickHouse answers before it syncs a table, so tables of kind `columnstore` are already relaxed",
+        ),
+        (Dialect::ClickHouse, Kind::Clustered) => Some(
+            "ClickHouse always sorts tables by their key, so tables of kind `columnstore` are already clustered",
+        ),
         (Dialect::DuckDb, Kind::Row) => Some("DuckDB has no row tables: it stores all tables by columns"),
         (Dialect::DuckDb, Kind::Volatile) => Some(
-            "prony creates no DuckDB tables in memory: they need another database, and are stored by columns too",
+            "prony creates no in-memory DuckDB tables: they need a separate database, and they too are stored by columns",
         ),
         (Dialect::DuckDb, Kind::Relaxed) => {
             Some("DuckDB has no relaxed tables: it always syncs every commit")
@@ -534,8 +535,9 @@ impl Setting {
     }
 }
 
-const FOUND: &str = "innodb_flush_log_at_trx_commit was 2 before the trial, set by a statement since the server started. A prony \
-killed in a trial of a relaxed table leaves it so: then restore it by SET GLOBAL innodb_flush_log_at_trx_commit = 1";
+const FOUND: &str = "innodb_flush_log_at_trx_commit was 2 before the trial, set by a statement since the server started. If prony \
+was killed during a trial of a relaxed table, it left this value behind: then restore it with SET GLOBAL \
+innodb_flush_log_at_trx_commit = 1";
 
 /// What a run that was killed had set, to be set back once its database is this run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -586,7 +588,7 @@ mod tests {
         let told = |kind, dialect| Made::of(kind, dialect, 1).unwrap_err();
         assert_eq!(told(Kind::Archive, Dialect::Sqlite), "SQLite has no archive tables");
         assert!(told(Kind::Clustered, Dialect::Postgres).contains("CLUSTER sorts the rows only once"));
-        assert!(told(Kind::Clustered, Dialect::Mysql).contains("row is already clustered"));
+        assert!(told(Kind::Clustered, Dialect::Mysql).contains("tables of kind `row` are already clustered"));
         assert_eq!(
             lacking(Dialect::Sqlite),
             ["SQLite has no memory-durable, columnstore-index, columnstore, archive, rocks, aria tables"]
@@ -610,7 +612,7 @@ mod tests {
     #[test]
     fn more_rows_than_sqlite_holds_in_memory_are_told_before_any_is_loaded() {
         let told = lacks(Kind::Volatile, Dialect::Sqlite, 60_000_000).unwrap();
-        assert!(told.contains("table of 60000000 rows") && told.contains("hold 1 GiB"), "{told}");
+        assert!(told.contains("table of 60000000 rows") && told.contains("are limited to 1 GiB"), "{told}");
         assert_eq!(lacks(Kind::Volatile, Dialect::Sqlite, 30_000_000), None);
         assert_eq!(lacks(Kind::Row, Dialect::Sqlite, 60_000_000), None);
         assert_eq!(lacks(Kind::Volatile, Dialect::Mysql, 60_000_000), None);
@@ -622,7 +624,10 @@ mod tests {
         assert_eq!(read_only_with_columns(Some("13.0.1601.5")), None);
         assert_eq!(read_only_with_columns(Some("16.0.4135.4")), None);
         let told = |version| read_only_with_columns(version).unwrap();
-        assert!(told(Some("12.0.6024.0")).ends_with("from 2016 (13.0) on, and this is 12.0.6024.0"));
+        assert!(
+            told(Some("12.0.6024.0"))
+                .ends_with("they need SQL Server 2016 (13.0) or later, but this is 12.0.6024.0")
+        );
         assert!(told(Some("new")).ends_with("this is new"));
         assert!(told(None).ends_with("it does not report its version"));
     }

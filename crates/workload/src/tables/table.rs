@@ -43,7 +43,7 @@ impl Course {
     /// Takes note of an answer that is another one than the rows give.
     pub(super) fn expect(&mut self, what: &str, answer: &[i64], expected: &[i64]) {
         if answer != expected && self.wrong.is_none() {
-            self.wrong = Some(format!("{what} answered {answer:?}, but the rows give {expected:?}"));
+            self.wrong = Some(format!("{what} returned {answer:?} instead of {expected:?}"));
         }
     }
 
@@ -278,9 +278,9 @@ impl Table {
             }
             let mut ended = Vec::new();
             while let Some(one) = deleting.join_next().await {
-                ended.push(
-                    one.map_err(|panic| Error::Statement(format!("a client ended by a mistake: {panic}")))??,
-                );
+                ended.push(one.map_err(|panic| {
+                    Error::Statement(format!("a client ended because of a bug in prony: {panic}"))
+                })??);
             }
             Ok::<_, Error>(ended)
         });

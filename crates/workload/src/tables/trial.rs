@@ -77,8 +77,9 @@ pub fn run(
             None => Err(TrialError::Interrupted),
         };
         let removing = with_grace(stop, REMOVE_GRACE, removed(&table, set_back.as_deref()));
-        let left =
-            removing.await.unwrap_or_else(|| not_removed(set_back.as_deref(), "there was no answer in time"));
+        let left = removing
+            .await
+            .unwrap_or_else(|| not_removed(set_back.as_deref(), "the server did not answer in time"));
         let mut outcome = finished(measured, left)?;
         outcome.notes.extend(found);
         if let Ok(database::Held::Lost(found)) = holder.is_held().await {
@@ -97,7 +98,7 @@ fn refused(kind: Kind, why: String) -> Result<String, TrialError> {
     if kind == Kind::Row {
         return Err(Error::Statement(why).into());
     }
-    Ok(format!("this server refuses to make one: {why}"))
+    Ok(format!("this server refuses to create such a table: {why}"))
 }
 
 /// What came of a trial, with what it left behind.
@@ -134,7 +135,9 @@ async fn removed(table: &Table, set_back: Option<&str>) -> Option<String> {
 fn not_removed(set_back: Option<&str>, why: &str) -> Option<String> {
     Some(match set_back {
         Some(back) => {
-            format!("what was set for the trial could not be set back ({why}): run `{back}` yourself")
+            format!(
+                "a setting that was changed for the trial could not be restored ({why}): run `{back}` yourself"
+            )
         }
         None => format!("the table could not be removed: {why}"),
     })
@@ -206,7 +209,7 @@ async fn before(
     table.change_all(session, course, update, ("the UPDATE of all rows", rows), tell).await?;
     expected.all[1] += rows.cast_signed();
     let all = table.ask(session, course, (Statement::Scan, &[])).await?;
-    course.expect("after the UPDATE of all rows a scan", &all, &expected.all);
+    course.expect("a scan after the UPDATE of all rows", &all, &expected.all);
     describe(table, session).await
 }
 
@@ -269,14 +272,14 @@ async fn after(
     // An update whose answer was lost may be done.
     let most = expected.all[1] + unanswered.cast_signed();
     let amounts = found.get(1).copied().unwrap_or_default().clamp(expected.all[1], most);
-    course.expect("after the updates by key a scan", &found, &[expected.all[0], amounts, expected.all[2]]);
+    course.expect("a scan after the updates by key", &found, &[expected.all[0], amounts, expected.all[2]]);
     table.delete_by_key(course).await?;
     let left = table.job.rows - table.job.point_deletes;
     let all = table.ask(session, course, (Statement::Scan, &[])).await?;
-    course.expect("after the deletes by key a count", &all[..1], &[left.cast_signed()]);
+    course.expect("a count after the deletes by key", &all[..1], &[left.cast_signed()]);
     let delete = (TableOperation::DeleteAll, Statement::DeleteAll);
     table.change_all(session, course, delete, ("the DELETE of all rows", left), tell).await?;
     let all = table.ask(session, course, (Statement::Scan, &[])).await?;
-    course.expect("after the DELETE of all rows a scan", &all, &[0, 0, 0]);
+    course.expect("a scan after the DELETE of all rows", &all, &[0, 0, 0]);
     Ok(())
 }

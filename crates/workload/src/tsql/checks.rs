@@ -181,7 +181,8 @@ impl<'s> Checks<'s> {
             let parameters = *self.schema.procedures.get(name)?;
             let given = batch[at + 2..].iter().take_while(|token| **token != Token::Sign(';'));
             let given = given.filter(|token| matches!(token, Token::Variable(_))).count();
-            (given != parameters).then(|| format!("{name} has {parameters} parameters and gets {given}"))
+            (given != parameters)
+                .then(|| format!("{name} takes {parameters} parameters, but was given {given}"))
         };
         batch.iter().enumerate().filter_map(call).collect()
     }

@@ -138,7 +138,7 @@ fn what_is_wrong_in_a_text_is_found() {
         ("INSERT INTO things (a, c) VALUES (1, 2)", "`c`: things has no column of this name"),
         ("INSERT INTO things (a, b) VALUES (1)", "things gets 1 values for 2 columns"),
         ("UPDATE things SET c = 1", "`c`: things has no column of this name"),
-        ("EXEC put @P1", "put has 2 parameters and gets 1"),
+        ("EXEC put @P1", "put takes 2 parameters, but was given 1"),
         ("EXEC putt @P1, @P2", "`putt` is no word"),
         ("SELECT a FROM things WHERE a = @P1 AND b = @P3", "@P2 is missing"),
         ("SELECT a FROM things WHERE a = @wanted", "@wanted is not declared"),

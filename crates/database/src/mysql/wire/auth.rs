@@ -192,7 +192,11 @@ impl Authentication<'_> {
                 }
                 [MORE, FAST, ..] if self.plugin == Plugin::CachingSha2 => {}
                 [MORE, FULL, ..] if self.plugin == Plugin::CachingSha2 => self.give_password().await?,
-                _ => return Err(DriverError::Protocol("a packet has no place in the log-in")),
+                _ => {
+                    return Err(DriverError::Protocol(
+                        "the server sent a packet that is not part of a log-in",
+                    ));
+                }
             }
         }
         Err(DriverError::Protocol("the log-in does not end"))

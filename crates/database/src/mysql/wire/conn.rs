@@ -298,7 +298,9 @@ impl Conn {
                 self.expected = Expected::Rows;
                 Ok(AnswerKind::Rows)
             }
-            Head::File => Err(DriverError::Protocol("it wants a file of this machine, which is not sent")),
+            Head::File => Err(DriverError::Protocol(
+                "the server requested a file from this machine, but prony does not send files",
+            )),
         }
     }
 

@@ -24,16 +24,18 @@ pub(crate) enum DriverError {
     #[error("the server wants to authenticate the user with `{0}`, which prony does not support")]
     UnknownPlugin(String),
     /// The server wants the password in clear.
-    #[error("the server wants the password in clear (mysql_clear_password), and it was not sent")]
+    #[error(
+        "the server requested the password in clear text (mysql_clear_password), so prony did not send it"
+    )]
     ClearPassword,
     /// The server wants the whole password over a connection that others can read.
     #[error(
-        "the server wants the whole password (full authentication of caching_sha2_password), and the connection is not \
-         encrypted: it was not sent"
+        "the server requested the whole password (full authentication of caching_sha2_password), but the connection is not \
+        encrypted, so prony did not send it"
     )]
     FullAuthentication,
     /// The number of parameters differs from that of the statement.
-    #[error("it has {wanted} parameters, and {given} were given")]
+    #[error("the statement has {wanted} parameters, but {given} were given")]
     Parameters {
         /// Parameters of the statement.
         wanted: usize,

@@ -63,9 +63,7 @@ impl Greeting {
     pub(super) fn read(payload: &[u8]) -> DriverResult<Self> {
         let mut fields = Fields(payload);
         if fields.u8()? != VERSION {
-            return Err(DriverError::Protocol(
-                "the server speaks a version of the protocol that is not supported",
-            ));
+            return Err(DriverError::Protocol("the server uses an unsupported version of the protocol"));
         }
         fields.text_before_zero()?;
         let _connection = fields.u32()?;

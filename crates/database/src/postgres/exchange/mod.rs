@@ -397,7 +397,10 @@ impl Answers {
 }
 
 fn no_message() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "what the server sent is not what the protocol has there")
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the server sent a message that the protocol does not allow here",
+    )
 }
 
 #[cfg(test)]

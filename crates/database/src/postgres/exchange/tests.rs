@@ -191,6 +191,6 @@ async fn a_row_that_cannot_be_read_is_told_with_its_column() {
     poll_fn(|context| exchange.poll(context, &mut heard)).await.unwrap();
     assert_eq!(
         heard.rows,
-        [Err("column `n`: a value of type timestamp is not read: cast it to text".to_owned())]
+        [Err("column `n`: prony does not read values of type timestamp: cast the value to text".to_owned())]
     );
 }

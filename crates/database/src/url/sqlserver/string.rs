@@ -45,7 +45,7 @@ impl Reader {
             .any(|value| value.trim_start().starts_with('{'));
         if is_odbc && is_client && has_braces {
             return Err(UrlError(
-                "ODBC and SqlClient read braces differently, and the connection string has keys of both: use UID= and PWD=, or User ID= and Password="
+                "ODBC and SqlClient read braces differently, but the connection string has keys of both: use UID= and PWD=, or User ID= and Password="
                     .to_owned(),
             ));
         }

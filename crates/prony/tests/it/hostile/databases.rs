@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {
@@ -148,7 +148,7 @@ const ROWS: &[Row] = &[
         },
         command: REPLACES,
         ours: &["prony-results"],
-        says: "which SQLite did not make for it",
+        says: "which SQLite did not create for this database",
         ..ROW
     },
     Row {
@@ -158,7 +158,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {
@@ -168,7 +168,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {
@@ -176,7 +176,7 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: |scene| scene.node("there", FileType::CharacterDevice, 1, 3),
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {
@@ -184,7 +184,7 @@ const ROWS: &[Row] = &[
         by: &[By::Root],
         before: |scene| scene.node("there", FileType::BlockDevice, 7, 250),
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {
@@ -195,7 +195,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {
@@ -215,7 +215,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: REPLACES,
-        says: "was not made by prony",
+        says: "was not created by prony",
         ..ROW
     },
     Row {

@@ -109,7 +109,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: GENERATES,
-        says: "orders.csv is already there",
+        says: "orders.csv is already in the directory",
         ..ROW
     },
     Row {
@@ -121,7 +121,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: GENERATES,
-        says: "are already there",
+        says: "are already in the directory",
         ..ROW
     },
     Row {
@@ -131,7 +131,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: GENERATES,
-        says: "inventory.csv is already there",
+        says: "inventory.csv is already in the directory",
         ..ROW
     },
     Row {
@@ -199,7 +199,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "historian --target sqlite:h.db --source csv:there --duration 1s",
-        says: "it is a FIFO: give a file",
+        says: "it is a FIFO: give a regular file",
         ..ROW
     },
 ];

@@ -46,7 +46,7 @@ pub enum PollError {
         problem: String,
     },
     /// No PLC has that many registers.
-    #[error("a PLC cannot have {given} registers from register {first} on: give 1 to {most}, since a Modbus address ends at 65535",
+    #[error("a PLC cannot have {given} registers starting at register {first}: use 1 to {most}, because Modbus addresses end at 65535",
         most = REGISTERS_MAX - u32::from(*first))]
     Registers {
         /// What was asked for.
@@ -92,7 +92,7 @@ pub enum PollError {
         exception: ExceptionCode,
     },
     /// It answers with another number of registers than it was asked for.
-    #[error("the PLC {address} was asked for {asked} registers from {first} on and answered with {answered}")]
+    #[error("the PLC {address} was asked for {asked} registers starting at {first}, but returned {answered}")]
     Incomplete {
         /// Host and port.
         address: String,
@@ -213,7 +213,10 @@ impl Poller {
             (Ok(Response::ReadHoldingRegisters(words)), Registers::Holding)
             | (Ok(Response::ReadInputRegisters(words)), Registers::Input) => words,
             (Ok(_), _) => {
-                return Err(PollError::Lost { address, reason: "it answered another request".to_owned() });
+                return Err(PollError::Lost {
+                    address,
+                    reason: "the PLC answered a different request".to_owned(),
+                });
             }
             (Err(exception), _) => {
                 return Err(PollError::Refused { address: self.address.clone(), first, last, exception });
@@ -277,22 +280,23 @@ fn remedy(exception: ExceptionCode, address: &PlcAddress) -> String {
     let other = registers.other();
     match exception {
         ExceptionCode::IllegalFunction => {
-            format!(
-                "it has no {registers} registers to read: poll modbus://{address}/{unit}?registers={other}"
-            )
+            format!("the PLC has no {registers} registers: poll modbus://{address}/{unit}?registers={other}")
         }
         ExceptionCode::IllegalDataAddress => format!(
-            "it does not have all of them: give the first that it has, modbus://{address}/{unit}?first=NUMBER, or fewer with {}, or \
-             poll ?registers={other}",
+            "some of these registers do not exist: give the first existing one, modbus://{address}/{unit}?first=NUMBER, or use fewer \
+            with {}, or poll ?registers={other}",
             parameter("tags")
         ),
         ExceptionCode::IllegalDataValue => {
-            format!("it does not let so many be read at once: give fewer with {}", parameter("tags"))
+            format!(
+                "the PLC does not allow reading so many registers at once: use fewer with {}",
+                parameter("tags")
+            )
         }
         ExceptionCode::GatewayPathUnavailable | ExceptionCode::GatewayTargetDevice => {
             format!("the gateway does not reach unit {unit}: give another one, modbus://{address}/UNIT")
         }
-        _ => "it may be able to later".to_owned(),
+        _ => "a later attempt may succeed".to_owned(),
     }
 }
 

@@ -93,8 +93,9 @@ async fn registers_that_a_plc_has_not_are_refused_for_good_and_the_connection_st
         assert!(!error.is_worth_retrying());
         let address = served.address();
         let expected = format!(
-            "unit 255 of the PLC {address} refuses holding registers 1000 to 1000 with exception 2 (Illegal data address); it does not have \
-             all of them: give the first that it has, modbus://{address}/255?first=NUMBER, or fewer with {}, or poll ?registers=input",
+            "unit 255 of the PLC {address} refuses holding registers 1000 to 1000 with exception 2 (Illegal data address); some of \
+             these registers do not exist: give the first existing one, modbus://{address}/255?first=NUMBER, or use fewer with {}, or poll \
+             ?registers=input",
             parameter("tags")
         );
         assert_eq!(error.to_string(), expected);
@@ -205,7 +206,7 @@ async fn answers_out_of_form_are_errors_that_may_pass() {
 async fn a_short_answer_is_told_with_both_numbers() {
     let error = failure(|transaction, _, _| zeros(transaction, 7)).await;
     assert!(
-        error.to_string().ends_with("was asked for 10 registers from 0 on and answered with 7"),
+        error.to_string().ends_with("was asked for 10 registers starting at 0, but returned 7"),
         "{error}"
     );
     assert!(!error.is_worth_retrying());
@@ -279,7 +280,7 @@ async fn unit_first_register_and_kind_of_registers_are_those_of_the_address() {
     drop(poller);
     assert_eq!(requests.join().unwrap(), [(3, 4, 100, 4), (3, 4, 100, 4)]);
     let beyond = Poller::connect("127.0.0.1/3?first=65530", 7).await.unwrap_err().to_string();
-    assert!(beyond.contains("from register 65530 on: give 1 to 6"), "{beyond}");
+    assert!(beyond.contains("starting at register 65530: use 1 to 6"), "{beyond}");
 }
 
 #[tokio::test]
@@ -292,7 +293,7 @@ async fn an_exception_is_told_with_number_unit_and_remedy() {
             "exception 11 (Gateway target device failed to respond)",
             "does not reach unit 9: give another one, modbus://127.0.0.1:",
         ),
-        (244, "exception 244, which Modbus does not define", "it may be able to later"),
+        (244, "exception 244, which Modbus does not define", "a later attempt may succeed"),
     ] {
         let error = failure(move |transaction, _, _| adu(transaction, &[0x83, code])).await.to_string();
         assert!(

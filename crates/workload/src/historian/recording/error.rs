@@ -29,7 +29,7 @@ pub enum RecordingError {
     },
     /// None of its lines has a value.
     #[error(
-        "the recording {path} has no value in its {lines} lines from line {first}: check the column of values, or name it with {columns}",
+        "the recording {path} has no values in the {lines} lines starting at line {first}: check the value column, or name it with {columns}",
         path = path.display(), columns = parameter("columns")
     )]
     NoValues {
@@ -42,8 +42,8 @@ pub enum RecordingError {
     },
     /// Its header has not the columns that were named.
     #[error(
-        "the recording {path} has no single column `{name}`: its first line names {header}; give {columns} with names of \
-         these, or with numbers",
+        "the recording {path} does not have exactly one column `{name}`: its first line names {header}; give {columns} with some of \
+        these names, or with numbers",
         path = path.display(), columns = parameter("columns")
     )]
     NoColumn {
@@ -56,7 +56,8 @@ pub enum RecordingError {
     },
     /// Its times are local, and nobody said where.
     #[error(
-        "the recording {path} has local times, such as `{text}` in line {line}: give their zone with {zone}, such as Europe/Berlin, UTC or +02:00",
+        "the recording {path} has local times, such as `{text}` in line {line}: give their time zone with {zone}, such as \
+        Europe/Berlin, UTC or +02:00",
         path = path.display(), zone = parameter("time_zone")
     )]
     NoZone {
@@ -108,7 +109,7 @@ pub enum RecordingError {
     },
     /// It is not what it was when it was opened.
     #[error(
-        "the recording {path} was changed while it was replayed, at event {event} or before: replay a copy of it",
+        "the recording {path} was changed during the replay, at or before event {event}: replay a copy of the file",
         path = path.display()
     )]
     Changed {

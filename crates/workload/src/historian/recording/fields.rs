@@ -192,8 +192,9 @@ fn is_mark(tag: &[u8]) -> bool {
 
 fn mark_fault(tag: &[u8]) -> Fault {
     let [skip, keep] = ["skip", "keep"].map(|value| parameter("marks").of(value));
-    let remedy =
-        format!("it is a mark of WinCC in the log, or a tag of this name; say which with {skip} or {keep}");
+    let remedy = format!(
+        "this is either a WinCC mark in the log or a tag with this name; choose with {skip} or {keep}"
+    );
     Fault { kind: FaultKind::Unclear, ..fault(tag, remedy) }
 }
 
@@ -202,7 +203,7 @@ fn hour_fault(time: &[u8], zone: Option<&Zone>) -> Fault {
     fault(
         time,
         format!(
-            "this time occurred twice in {zone}, and earlier lines do not show which one it is: use UTC, an offset, or lines sorted by time"
+            "this time occurred twice in {zone}, and earlier lines do not show which one is meant: use UTC, an offset, or lines sorted by time"
         ),
     )
 }
@@ -269,14 +270,11 @@ fn time_of(text: &[u8], form: &Form) -> Result<(TimeForm, Time), Fault> {
 
 fn time_remedy(no_time: NoTime, time: TimeForm, form: &Form) -> String {
     let as_first = match (no_time, time) {
-        (NoTime::Beyond, _) => {
-            "it is beyond the times that can be stored, from the year 1677 to 2262-04-11: give one within"
-        }
+        (NoTime::Beyond, _) => "this time cannot be stored: use times from the year 1677 to 2262-04-11",
         (NoTime::Skipped, _) => {
             let zone = form.zone.as_ref().map(ToString::to_string).unwrap_or_default();
             return format!(
-                "clocks of {zone} went forward over this time and never showed it: give the zone that these times are of, \
-                 such as {}",
+                "this time does not exist in {zone}, because clocks went forward: give the time zone of these times, such as {}",
                 parameter("time_zone").of("UTC")
             );
         }
@@ -285,7 +283,10 @@ fn time_remedy(no_time: NoTime, time: TimeForm, form: &Form) -> String {
         }
         (NoTime::Form, _) if form.time_format.is_some() => {
             let format = form.time_format.as_ref().map(ToString::to_string).unwrap_or_default();
-            return format!("give a time as {} says", parameter("time_format").of(format));
+            return format!(
+                "give a time in the format that {} specifies",
+                parameter("time_format").of(format)
+            );
         }
         (NoTime::Form, TimeForm::Rfc3339) => {
             "give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset"
@@ -304,7 +305,7 @@ fn tag_of(text: &[u8]) -> Result<&str, Fault> {
         return Err(fault(text, "give the name of a tag"));
     }
     if tag.contains('\0') {
-        return Err(fault(text, "leave the zero byte out of the name of the tag"));
+        return Err(fault(text, "remove the zero byte from the name of the tag"));
     }
     if tag.chars().count() > TAG_CHARACTERS_MAX {
         return Err(fault(text, "give a name of at most 200 characters"));
@@ -340,10 +341,10 @@ fn value_remedy(text: &[u8], form: &Form) -> &'static str {
     let unmarked = Form { mark: None, ..form.clone() };
     match form.mark {
         Some(Mark::Comma) if value_of(text, &unmarked).is_some() => {
-            "give a decimal comma, as the values before, and nothing between thousands"
+            "use a decimal comma, as in earlier values, and no thousands separator"
         }
         Some(Mark::Point) if value_of(text, &unmarked).is_some() => {
-            "give a decimal point, as the values before, and nothing between thousands"
+            "use a decimal point, as in earlier values, and no thousands separator"
         }
         _ if form.comma => "give a number with a decimal point or comma, true or false, or nothing",
         _ => {

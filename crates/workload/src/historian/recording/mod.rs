@@ -213,24 +213,24 @@ impl Recording {
         if let Some(Skipped { lines, first }) = skipped {
             let without = if *lines == 1 { "1 line has".to_owned() } else { format!("{lines} lines have") };
             notes.push(format!(
-                "{without} no value and were skipped, the first is line {first} of the recording"
+                "{without} no value and were skipped; the first is line {first} of the recording"
             ));
         }
         if let Some(Skipped { lines, first }) = marks {
             let are = if *lines == 1 { "line is a mark".to_owned() } else { "lines are marks".to_owned() };
             notes.push(format!(
-                "{lines} {are} of WinCC and were skipped, the first is line {first} of the recording"
+                "{lines} {are} of WinCC and were skipped; the first is line {first} of the recording"
             ));
         }
         if let Some(line) = comma_line {
             notes.push(format!(
-                "commas in values of the recording are decimal commas, the first is in line {line}"
+                "commas in values of the recording are read as decimal commas; the first is in line {line}"
             ));
         }
         if let Some((times, zone)) = twice {
             notes.push(format!(
-                "{times} times of the recording occurred twice in {zone}, when clocks went back. If the times of a tag go back, its \
-                later events belong to the second hour"
+                "{times} times of the recording occurred twice in {zone}, when clocks went back. Where the times of a tag go back, \
+                the events after this point are counted in the repeated hour"
             ));
         }
         if let Some(zone) = unused_zone {

@@ -82,8 +82,8 @@ pub(super) fn readings(number: u8) -> String {
     let [opc, ua, as_flag, as_error] =
         ["opc", "opc-ua", "flag", "error"].map(|value| parameter("quality").of(value).to_string());
     format!(
-        "it is {of_opc} as OPC DA{flag}, {error} as an error number, or good as an OPC UA status code. No line has 192 or more, the \
-        good values of OPC DA. Give the kind with {opc}, {as_flag}, {as_error} or {ua}"
+        "this quality is {of_opc} as OPC DA{flag}, {error} as an error number, or good as an OPC UA status code. No line has a good \
+        OPC DA value, 192 or more. Give the kind with {opc}, {as_flag}, {as_error} or {ua}"
     )
 }
 
@@ -92,7 +92,7 @@ pub(super) fn remedy(meaning: Option<Qualities>) -> String {
     let words = "good, uncertain or bad, or nothing";
     match meaning {
         None => format!(
-            "give a quality from 0 to 255, or {words}; say what numbers and flags of other programs mean with {}",
+            "give a quality from 0 to 255, or {words}; for numbers and flags of other programs, specify their meaning with {}",
             parameter("quality")
         ),
         Some(Qualities::Opc) => format!("give a quality from 0 to 255, or {words}"),

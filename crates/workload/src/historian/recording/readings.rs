@@ -36,7 +36,8 @@ pub(super) fn of(time: &[u8], comma: bool) -> Option<String> {
         .map(|meaning| parameter("time_format").of(quoted(&meaning.format)).to_string())
         .collect();
     let which = if formats.len() == 1 { "say so" } else { "say which" };
-    (!told.is_empty()).then(|| format!("it is {}; {which} with {}", told.join(", or "), formats.join(" or ")))
+    (!told.is_empty())
+        .then(|| format!("this can mean {}; {which} with {}", told.join(", or "), formats.join(" or ")))
 }
 
 /// As a shell takes it.
@@ -152,21 +153,21 @@ mod tests {
              "202606010600", "20260601", "20260601060000123", "01.05.2026 08:00:00,123", "13.05.2026 08:00", "5/1/2026 8:00:00 AM",
              "05/13/26 08:00:00", "2026/05/01 08:00:00", "01.05.2026"]
                 .map(|time| format!("{time}: {}", told(time))).join("\n"), @r"
-                46174,25: it is 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with time_format unix-s or time_format excel
-                46174.25: it is 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with time_format unix-s or time_format excel
-                46174250000,5: it is 2026-06-01 06:00:00.043 as Time_ms of WinCC (millionths of a spreadsheet day); say so with time_format wincc
-                134247672000000000: it is 1974-04-03 19:01:12 UTC as nanoseconds since 1970, or 2026-06-01 06:00:00 UTC as FILETIME of Windows (100 ns since 1601); say which with time_format unix-ns or time_format filetime
-                639158904000000000: it is 1990-04-03 16:08:24 UTC as nanoseconds since 1970, or 2026-06-01 06:00:00 UTC as ticks of .NET (100 ns since the year 1); say which with time_format unix-ns or time_format dotnet-ticks
-                20260601060000: it is 2026-06-01 06:00:00 as yyyymmddhhmmss; say so with time_format %Y%m%d%H%M%S
-                202606010600: it is 1976-06-02 23:26:50.6 UTC as milliseconds since 1970, or 2026-06-01 06:00:00 as yyyymmddhhmm; say which with time_format unix-ms or time_format %Y%m%d%H%M
-                20260601: it is 1970-08-23 11:56:41 UTC as seconds since 1970, or 2026-06-01 00:00:00 as yyyymmdd; say which with time_format unix-s or time_format %Y%m%d
-                20260601060000123: it is 2026-06-01 06:00:00.123 as yyyymmddhhmmss and milliseconds; say so with time_format %Y%m%d%H%M%S%f
-                01.05.2026 08:00:00,123: it is 2026-05-01 08:00:00.123 as day, month, year, or 2026-01-05 08:00:00.123 as month, day, year; say which with time_format '%d.%m.%Y %H:%M:%S%.f' or time_format '%m.%d.%Y %H:%M:%S%.f'
-                13.05.2026 08:00: it is 2026-05-13 08:00:00 as day, month, year; say so with time_format '%d.%m.%Y %H:%M'
-                5/1/2026 8:00:00 AM: it is 2026-01-05 08:00:00 as day, month, year, or 2026-05-01 08:00:00 as month, day, year; say which with time_format '%d/%m/%Y %I:%M:%S%.f %p' or time_format '%m/%d/%Y %I:%M:%S%.f %p'
-                05/13/26 08:00:00: it is 2026-05-13 08:00:00 as month, day, year; say so with time_format '%m/%d/%y %H:%M:%S%.f'
-                2026/05/01 08:00:00: it is 2026-05-01 08:00:00 as year, month, day; say so with time_format '%Y/%m/%d %H:%M:%S%.f'
-                01.05.2026: it is 2026-05-01 00:00:00 as day, month, year, or 2026-01-05 00:00:00 as month, day, year; say which with time_format %d.%m.%Y or time_format %m.%d.%Y
+                46174,25: this can mean 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with time_format unix-s or time_format excel
+                46174.25: this can mean 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with time_format unix-s or time_format excel
+                46174250000,5: this can mean 2026-06-01 06:00:00.043 as Time_ms of WinCC (millionths of a spreadsheet day); say so with time_format wincc
+                134247672000000000: this can mean 1974-04-03 19:01:12 UTC as nanoseconds since 1970, or 2026-06-01 06:00:00 UTC as FILETIME of Windows (100 ns since 1601); say which with time_format unix-ns or time_format filetime
+                639158904000000000: this can mean 1990-04-03 16:08:24 UTC as nanoseconds since 1970, or 2026-06-01 06:00:00 UTC as ticks of .NET (100 ns since the year 1); say which with time_format unix-ns or time_format dotnet-ticks
+                20260601060000: this can mean 2026-06-01 06:00:00 as yyyymmddhhmmss; say so with time_format %Y%m%d%H%M%S
+                202606010600: this can mean 1976-06-02 23:26:50.6 UTC as milliseconds since 1970, or 2026-06-01 06:00:00 as yyyymmddhhmm; say which with time_format unix-ms or time_format %Y%m%d%H%M
+                20260601: this can mean 1970-08-23 11:56:41 UTC as seconds since 1970, or 2026-06-01 00:00:00 as yyyymmdd; say which with time_format unix-s or time_format %Y%m%d
+                20260601060000123: this can mean 2026-06-01 06:00:00.123 as yyyymmddhhmmss and milliseconds; say so with time_format %Y%m%d%H%M%S%f
+                01.05.2026 08:00:00,123: this can mean 2026-05-01 08:00:00.123 as day, month, year, or 2026-01-05 08:00:00.123 as month, day, year; say which with time_format '%d.%m.%Y %H:%M:%S%.f' or time_format '%m.%d.%Y %H:%M:%S%.f'
+                13.05.2026 08:00: this can mean 2026-05-13 08:00:00 as day, month, year; say so with time_format '%d.%m.%Y %H:%M'
+                5/1/2026 8:00:00 AM: this can mean 2026-01-05 08:00:00 as day, month, year, or 2026-05-01 08:00:00 as month, day, year; say which with time_format '%d/%m/%Y %I:%M:%S%.f %p' or time_format '%m/%d/%Y %I:%M:%S%.f %p'
+                05/13/26 08:00:00: this can mean 2026-05-13 08:00:00 as month, day, year; say so with time_format '%m/%d/%y %H:%M:%S%.f'
+                2026/05/01 08:00:00: this can mean 2026-05-01 08:00:00 as year, month, day; say so with time_format '%Y/%m/%d %H:%M:%S%.f'
+                01.05.2026: this can mean 2026-05-01 00:00:00 as day, month, year, or 2026-01-05 00:00:00 as month, day, year; say which with time_format %d.%m.%Y or time_format %m.%d.%Y
                 ");
     }
 

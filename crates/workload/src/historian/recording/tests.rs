@@ -140,8 +140,8 @@ fn lines_without_a_value_are_passed_over_and_counted() {
         read("time,tag,value\n0,A,1\n1,A,\n\n2,B,NaN,bad\n3,A,null\n4,A,nan\n5,A,2\n").unwrap();
     assert_eq!(events, [recorded(0, 0, 1.0, 192), recorded(0, 5_000, 2.0, 192)]);
     assert_eq!((recording.tags(), recording.event_count()), (&["A".to_owned()][..], 2));
-    insta::assert_snapshot!(recording.notes().join("\n"), @"4 lines have no value and were skipped, the first is line 3 of the recording");
-    insta::assert_snapshot!(message("time,tag,value\n\n0,A,\n1,A,NaN\n"), @"the recording plant.csv has no value in its 2 lines from line 3: check the column of values, or name it with workload.historian.columns");
+    insta::assert_snapshot!(recording.notes().join("\n"), @"4 lines have no value and were skipped; the first is line 3 of the recording");
+    insta::assert_snapshot!(message("time,tag,value\n\n0,A,\n1,A,NaN\n"), @"the recording plant.csv has no values in the 2 lines starting at line 3: check the value column, or name it with workload.historian.columns");
     assert!(message("0,A,\nyesterday,A,\n").contains("line 2: `yesterday`"), "they are read all the same");
 }
 
@@ -172,7 +172,7 @@ fn what_spreadsheets_and_historians_write_is_read() {
         assert_eq!(events, read(PLAIN).unwrap().1);
         assert_eq!(recording.first_us(), 1_700_000_000_000_000);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(message(&local).replace("T23", " 23"), @"the recording plant.csv has local times, such as `2023-11-14 23:13:20` in line 1: give their zone with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
+            insta::assert_snapshot!(message(&local).replace("T23", " 23"), @"the recording plant.csv has local times, such as `2023-11-14 23:13:20` in line 1: give their time zone with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
         }
     }
 }
@@ -180,8 +180,8 @@ fn what_spreadsheets_and_historians_write_is_read() {
 #[test]
 fn decimal_commas_are_told_and_not_mixed_with_points() {
     let (recording, _) = read("0;A;1\n1;A;1,5\n2;A;-0,25\n").unwrap();
-    insta::assert_snapshot!(recording.notes().join("\n"), @"commas in values of the recording are decimal commas, the first is in line 2");
-    insta::assert_snapshot!(message("0;A;1,5\n1;A;1.234\n2;A;1.234,5\n"), @"the recording plant.csv has 2 mistakes: line 2: `1.234`: give a decimal comma, as the values before, and nothing between thousands; line 3: `1.234,5`: give a number with a decimal point or comma, true or false, or nothing");
+    insta::assert_snapshot!(recording.notes().join("\n"), @"commas in values of the recording are read as decimal commas; the first is in line 2");
+    insta::assert_snapshot!(message("0;A;1,5\n1;A;1.234\n2;A;1.234,5\n"), @"the recording plant.csv has 2 mistakes: line 2: `1.234`: use a decimal comma, as in earlier values, and no thousands separator; line 3: `1.234,5`: give a number with a decimal point or comma, true or false, or nothing");
     // As many commas as semicolons: read with commas it would be the value 5 of a tag `5;A;1`.
     let (recording, events) = read("1700000000,5;A;1,5\n").unwrap();
     assert_eq!((recording.tags(), events[0].value), (&["A".to_owned()][..], 1.5));
@@ -203,7 +203,7 @@ fn columns_are_those_that_are_named() {
     }
     let (_, headless) = read_as("x,0,A,1.5\ny,1,B,2\n", &as_columns("time=2,tag=3,value=4")).unwrap();
     assert_eq!(headless, [recorded(0, 0, 1.5, 192), recorded(1, 1_000, 2.0, 192)]);
-    insta::assert_snapshot!(message_as(content, &as_columns("time=when,tag=Name,value=4")), @"the recording plant.csv has no single column `Name`: its first line names id, what, when, how much, how good; give workload.historian.columns with names of these, or with numbers");
+    insta::assert_snapshot!(message_as(content, &as_columns("time=when,tag=Name,value=4")), @"the recording plant.csv does not have exactly one column `Name`: its first line names id, what, when, how much, how good; give workload.historian.columns with some of these names, or with numbers");
     insta::assert_snapshot!(message_as("a,0,A\n", &as_columns("time=2,tag=3,value=4")), @"the recording plant.csv has 1 mistake: line 1: `a 0 A`: give at least 4 fields, up to the last of time, tag and value");
     insta::assert_snapshot!(message(content), @"the recording plant.csv has 2 mistakes: line 2: `7 A 0 1.5 bad`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 3: `8 B 1 2 good`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3");
 }
@@ -215,8 +215,8 @@ fn times_of_a_zone_are_told_where_clocks_were_changed() {
     let (recording, events) = read_as(content, &reading).unwrap();
     let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
     assert_eq!(offsets_s, [0, 3_001, 4_201, 5_401, 7_201]);
-    insta::assert_snapshot!(recording.notes().join("\n"), @r"3 times of the recording occurred twice in Europe/Berlin, when clocks went back. If the times of a tag go back, its later events belong to the second hour");
-    insta::assert_snapshot!(message_as("2025-03-30 01:59:59,A,1\n2025-03-30 02:00:00,A,1\n", &reading), @"the recording plant.csv has 1 mistake: line 2: `2025-03-30 02:00:00`: clocks of Europe/Berlin went forward over this time and never showed it: give the zone that these times are of, such as workload.historian.time_zone UTC");
+    insta::assert_snapshot!(recording.notes().join("\n"), @"3 times of the recording occurred twice in Europe/Berlin, when clocks went back. Where the times of a tag go back, the events after this point are counted in the repeated hour");
+    insta::assert_snapshot!(message_as("2025-03-30 01:59:59,A,1\n2025-03-30 02:00:00,A,1\n", &reading), @"the recording plant.csv has 1 mistake: line 2: `2025-03-30 02:00:00`: this time does not exist in Europe/Berlin, because clocks went forward: give the time zone of these times, such as workload.historian.time_zone UTC");
     let (recording, _) = read_as(PLAIN, &reading).unwrap();
     insta::assert_snapshot!(recording.notes().join("\n"), @"the times of the recording include their zone: Europe/Berlin was not needed");
 }
@@ -241,16 +241,16 @@ fn reading(time_format: &str, zone: &str) -> Reading {
 #[test]
 fn times_of_other_programs_are_refused_with_their_readings_or_read_as_told() {
     let excel = "time;tag;value\n46174,25;A;1,5\n46174,2916666667;A;1,6\n46174,3333333333;A;1,7\n";
-    insta::assert_snapshot!(message(excel), @"line 2 of the recording plant.csv has `46174,25`: it is 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with workload.historian.time_format unix-s or workload.historian.time_format excel");
+    insta::assert_snapshot!(message(excel), @"line 2 of the recording plant.csv has `46174,25`: this can mean 1970-01-01 12:49:34.25 UTC as seconds since 1970, or 2026-06-01 06:00:00 as days of a spreadsheet; say which with workload.historian.time_format unix-s or workload.historian.time_format excel");
     let (recording, events) = read_as(excel, &reading("excel", "UTC")).unwrap();
     assert_eq!(recording.first_us(), 1_780_293_600_000_000);
     let offsets_s: Vec<u64> = events.iter().map(|event| event.offset_ns / 1_000_000_000).collect();
     assert_eq!(offsets_s, [0, 3_600, 7_200]);
-    insta::assert_snapshot!(message_as(excel, &reading("excel", "")), @"the recording plant.csv has local times, such as `46174,25` in line 2: give their zone with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
-    insta::assert_snapshot!(message_as("time;tag;value\n46174,25;A;1,5\nsoon;A;1\n", &reading("excel", "UTC")), @"the recording plant.csv has 1 mistake: line 3: `soon`: give a time as workload.historian.time_format excel says");
+    insta::assert_snapshot!(message_as(excel, &reading("excel", "")), @"the recording plant.csv has local times, such as `46174,25` in line 2: give their time zone with workload.historian.time_zone, such as Europe/Berlin, UTC or +02:00");
+    insta::assert_snapshot!(message_as("time;tag;value\n46174,25;A;1,5\nsoon;A;1\n", &reading("excel", "UTC")), @"the recording plant.csv has 1 mistake: line 3: `soon`: give a time in the format that workload.historian.time_format excel specifies");
 
     let day_first = "01.05.2026 08:00:00,123;A;1,5\n01.05.2026 08:00:01;A;1\n";
-    insta::assert_snapshot!(message(day_first), @"line 1 of the recording plant.csv has `01.05.2026 08:00:00,123`: it is 2026-05-01 08:00:00.123 as day, month, year, or 2026-01-05 08:00:00.123 as month, day, year; say which with workload.historian.time_format '%d.%m.%Y %H:%M:%S%.f' or workload.historian.time_format '%m.%d.%Y %H:%M:%S%.f'");
+    insta::assert_snapshot!(message(day_first), @"line 1 of the recording plant.csv has `01.05.2026 08:00:00,123`: this can mean 2026-05-01 08:00:00.123 as day, month, year, or 2026-01-05 08:00:00.123 as month, day, year; say which with workload.historian.time_format '%d.%m.%Y %H:%M:%S%.f' or workload.historian.time_format '%m.%d.%Y %H:%M:%S%.f'");
     let (recording, events) = read_as(day_first, &reading("%d.%m.%Y %H:%M:%S%.f", "+02:00")).unwrap();
     assert_eq!((recording.first_us(), events[1].offset_ns), (1_777_615_200_123_000, 877_000_000));
     let (recording, _) = read_as(day_first, &reading("%m.%d.%Y %H:%M:%S%.f", "+02:00")).unwrap();
@@ -274,7 +274,7 @@ fn times_of_other_programs_are_refused_with_their_readings_or_read_as_told() {
 #[test]
 fn flags_of_validity_are_not_taken_for_opc() {
     let flags = "0,A,1,1\n1,A,2,0\n";
-    insta::assert_snapshot!(message(flags), @"line 1 of the recording plant.csv has `1`: it is bad as OPC DA, or good as a flag, bad as an error number, or good as an OPC UA status code. No line has 192 or more, the good values of OPC DA. Give the kind with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
+    insta::assert_snapshot!(message(flags), @"line 1 of the recording plant.csv has `1`: this quality is bad as OPC DA, or good as a flag, bad as an error number, or good as an OPC UA status code. No line has a good OPC DA value, 192 or more. Give the kind with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
     let as_meant = |quality| {
         let reading = Reading { quality: Some(quality), ..Reading::default() };
         read_as(flags, &reading).unwrap().1.iter().map(|event| event.quality).collect::<Vec<_>>()
@@ -283,7 +283,7 @@ fn flags_of_validity_are_not_taken_for_opc() {
     assert_eq!(as_meant(Qualities::Opc), [1, 0]);
     assert_eq!(as_meant(Qualities::OpcUa), [192, 192]);
     assert_eq!(as_meant(Qualities::Error), [0, 192]);
-    insta::assert_snapshot!(message("0,A,1,192\n1,A,2,valid\n"), @"the recording plant.csv has 1 mistake: line 2: `valid`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; say what numbers and flags of other programs mean with workload.historian.quality");
+    insta::assert_snapshot!(message("0,A,1,192\n1,A,2,valid\n"), @"the recording plant.csv has 1 mistake: line 2: `valid`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; for numbers and flags of other programs, specify their meaning with workload.historian.quality");
 }
 
 #[test]
@@ -295,16 +295,16 @@ fn a_log_of_wincc_is_read_once_its_user_says_what_it_is() {
                    \"$RT_COUNT$\";3\r\n";
     assert!(message(content).contains("day, month, year"), "{}", message(content));
     let mut as_meant = reading("%d.%m.%Y %H:%M:%S", "UTC");
-    insta::assert_snapshot!(message_as(content, &as_meant), @"line 3 of the recording plant.csv has `$RT_OFF$`: it is a mark of WinCC in the log, or a tag of this name; say which with workload.historian.marks skip or workload.historian.marks keep");
+    insta::assert_snapshot!(message_as(content, &as_meant), @"line 3 of the recording plant.csv has `$RT_OFF$`: this is either a WinCC mark in the log or a tag with this name; choose with workload.historian.marks skip or workload.historian.marks keep");
     as_meant.marks = Some(Marks::Skip);
-    insta::assert_snapshot!(message_as(content, &as_meant), @"line 2 of the recording plant.csv has `1`: it is bad as OPC DA, or good as a flag, bad as an error number, or good as an OPC UA status code. No line has 192 or more, the good values of OPC DA. Give the kind with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
+    insta::assert_snapshot!(message_as(content, &as_meant), @"line 2 of the recording plant.csv has `1`: this quality is bad as OPC DA, or good as a flag, bad as an error number, or good as an OPC UA status code. No line has a good OPC DA value, 192 or more. Give the kind with workload.historian.quality opc, workload.historian.quality flag, workload.historian.quality error or workload.historian.quality opc-ua");
     as_meant.quality = Some(Qualities::Flag);
     let (recording, events) = read_as(content, &as_meant).unwrap();
     assert_eq!(recording.tags(), ["Pump"]);
     assert_eq!(events, [recorded(0, 0, 12.5, 192), recorded(0, 2_000, 12.75, 0)]);
     insta::assert_snapshot!(recording.notes().join("\n"), @r"
-    2 lines are marks of WinCC and were skipped, the first is line 3 of the recording
-    commas in values of the recording are decimal commas, the first is in line 2
+    2 lines are marks of WinCC and were skipped; the first is line 3 of the recording
+    commas in values of the recording are read as decimal commas; the first is in line 2
     ");
     let kept = Reading { marks: Some(Marks::Keep), ..Reading::default() };
     assert_eq!(read_as("0,$A$,1\n", &kept).unwrap().0.tags(), ["$A$"]);
@@ -325,14 +325,14 @@ fn the_hour_that_clocks_show_twice_is_told_by_each_tag() {
     assert_eq!(minutes, [right, right].concat());
     let (_, events) = read_as(lines("A"), &reading).unwrap();
     assert_eq!(events.iter().map(|event| event.offset_ns / 60_000_000_000).collect::<Vec<_>>(), right);
-    insta::assert_snapshot!(message_as(lines("A").replace("02:40:00,A,1\n2026-10-25 03:10", "03:10:00,A,1\n2026-10-25 02:05"), &reading), @"the recording plant.csv has 1 mistake: line 6: `2026-10-25 02:05:00`: this time occurred twice in Europe/Berlin, and earlier lines do not show which one it is: use UTC, an offset, or lines sorted by time");
+    insta::assert_snapshot!(message_as(lines("A").replace("02:40:00,A,1\n2026-10-25 03:10", "03:10:00,A,1\n2026-10-25 02:05"), &reading), @"the recording plant.csv has 1 mistake: line 6: `2026-10-25 02:05:00`: this time occurred twice in Europe/Berlin, and earlier lines do not show which one is meant: use UTC, an offset, or lines sorted by time");
 }
 
 #[test]
 fn mistakes_are_told_with_line_text_and_remedy() {
     let content =
         "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: use a number with a decimal point, true, false or nothing. With a decimal comma, separate fields by semicolons or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; say what numbers and flags of other programs mean with workload.historian.quality; and 1 more");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: use a number with a decimal point, true, false or nothing. With a decimal comma, separate fields by semicolons or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; for numbers and flags of other programs, specify their meaning with workload.historian.quality; and 1 more");
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn a_time_that_cannot_be_stored_is_told_as_that() {
         "9999999999999999999,A,1\n",
     ] {
         let told = message(content);
-        assert!(told.contains("from the year 1677 to 2262-04-11: give one within"), "{told}");
+        assert!(told.contains("from the year 1677 to 2262-04-11"), "{told}");
     }
     assert!(!message("2026-13-01T07:00:00Z,A,1\n").contains("2262"));
 }
@@ -379,12 +379,12 @@ fn a_pipe_is_no_recording() {
     let path = directory.path().join("plant.csv");
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let told = Recording::open(&path, &Reading::default()).unwrap_err().to_string();
-    assert!(told.contains("it is a FIFO: give a file"), "{told}");
+    assert!(told.contains("it is a FIFO: give a regular file"), "{told}");
 }
 
 #[test]
 fn a_first_line_with_a_wrong_time_and_a_value_is_no_header() {
-    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"line 1 of the recording plant.csv has `01.03.2026 07:00`: it is 2026-03-01 07:00:00 as day, month, year, or 2026-01-03 07:00:00 as month, day, year; say which with workload.historian.time_format '%d.%m.%Y %H:%M' or workload.historian.time_format '%m.%d.%Y %H:%M'");
+    insta::assert_snapshot!(message("01.03.2026 07:00,A,1\n1,A,1\n"), @"line 1 of the recording plant.csv has `01.03.2026 07:00`: this can mean 2026-03-01 07:00:00 as day, month, year, or 2026-01-03 07:00:00 as month, day, year; say which with workload.historian.time_format '%d.%m.%Y %H:%M' or workload.historian.time_format '%m.%d.%Y %H:%M'");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn maintenance_that_outlives_the_load_is_given_up_and_told() {
     let [run] = outcome.maintenance.as_slice() else { panic!("{outcome:?}") };
     assert_eq!(
         run.error.as_deref(),
-        Some("it was still running long after the load, and was abandoned"),
+        Some("the maintenance was still running long after the load, and was abandoned"),
         "{run:?}"
     );
     assert!(run.start_s >= 20.0 && run.purge_s > 280.0, "{run:?}");

@@ -40,7 +40,11 @@ fn a_recording_is_replayed_at_its_pace_with_all_its_duplicates() {
     assert_eq!((ran.setup.tags, ran.outcome.acknowledged), (2, 5));
     let measured = ran.gauge(Phase::Measure, "offered_records");
     assert_eq!(measured.iter().sum::<f64>(), 1.0, "after 5 s of warm-up: {measured:?}");
-    assert!(ran.outcome.notes[0].contains("is over after 12.0 s"), "{:?}", ran.outcome.notes);
+    assert!(
+        ran.outcome.notes[0].contains("ends after 12.0 s: only 7.0 s are measured"),
+        "{:?}",
+        ran.outcome.notes
+    );
 }
 
 #[test]

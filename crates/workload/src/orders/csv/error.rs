@@ -9,7 +9,7 @@ use record::Parameter;
 #[derive(Debug, thiserror::Error)]
 pub enum CsvError {
     /// Files that would be overwritten.
-    #[error("{} already there; remove {}, or name another directory", are(.0), them(.0))]
+    #[error("{} already in the directory; remove {}, or use another directory", are(.0), them(.0))]
     Exists(Vec<PathBuf>),
     /// A directory that cannot be used.
     #[error("{}: {what}: {source}; name a directory that can be written to", path.display())]
@@ -53,7 +53,7 @@ pub enum CsvError {
     )]
     Thread(io::Error),
     /// A file that cannot be written.
-    #[error("{}: {what}: {source}; nothing is left of it", path.display())]
+    #[error("{}: {what}: {source}; the incomplete file was deleted", path.display())]
     File {
         /// File.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum CsvError {
         source: io::Error,
     },
     /// The user ended it.
-    #[error("interrupted; nothing is left of the files that were begun")]
+    #[error("interrupted; incomplete files were deleted")]
     Interrupted,
 }
 

@@ -238,7 +238,7 @@ fn undo(named: &[Made], path: PathBuf, error: io::Error) -> CsvError {
     if error.kind() == io::ErrorKind::AlreadyExists {
         return CsvError::Exists(vec![path]);
     }
-    CsvError::file(&path, "cannot give it its name", error)
+    CsvError::file(&path, "cannot rename it to its final name", error)
 }
 
 impl Drop for Unfinished {

@@ -89,7 +89,7 @@ fn what_is_there_is_refused_and_kept() {
     fs::write(directory.path().join("orders.csv"), "precious").unwrap();
     let error = generate_in(directory.path(), 1).unwrap_err();
     assert!(
-        error.is_usage() && error.to_string().contains("orders.csv is already there; remove it"),
+        error.is_usage() && error.to_string().contains("orders.csv is already in the directory; remove it"),
         "{error}"
     );
     assert_eq!(contents(directory.path()), BTreeMap::from([("orders.csv".to_owned(), b"precious".to_vec())]));
@@ -97,7 +97,10 @@ fn what_is_there_is_refused_and_kept() {
     symlink("nowhere", directory.path().join("orders.csv")).unwrap();
     symlink("nowhere", directory.path().join("products.csv")).unwrap();
     let error = generate_in(directory.path(), 1).unwrap_err().to_string();
-    assert!(error.contains("products.csv, ") && error.contains("are already there; remove them"), "{error}");
+    assert!(
+        error.contains("products.csv, ") && error.contains("are already in the directory; remove them"),
+        "{error}"
+    );
 }
 
 #[test]

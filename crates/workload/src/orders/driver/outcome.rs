@@ -46,7 +46,7 @@ pub(super) async fn outcome(
             // What can have been told otherwise is told by the count.
             Some(Ok(Held::Held | Held::TakenAgain) | Err(_)) => {}
             None => outcome.notes.push(format!(
-                "it is unknown if the lock on {} was kept until the end: interrupted",
+                "it is unknown whether the lock on {} was kept until the end, because the run was interrupted",
                 store.lease.url()
             )),
         }

@@ -31,7 +31,7 @@ pub fn check(
     for url in targets {
         if job.procedures == Some(true) && Style::of(url.engine().dialect()) == Style::Statements {
             return Err(TrialError::Load(format!(
-                "{} does not work with {url}, because {} has none: omit it, or turn them off",
+                "{} does not work with {url}, because {} has no procedures: omit this option, or set it to `off`",
                 parameter("procedures").of("on"),
                 url.engine().dialect().name()
             )));

@@ -145,7 +145,7 @@ fn a_file_of_sqlite_is_driven_restored_and_driven_again() {
     let first = ran(&job(""), &stores);
     is_sound(&first, 1);
     assert_eq!(first.setup.targets[0].restored, None, "it was just loaded");
-    assert!(!first.setup.targets[0].procedures, "SQLite has none");
+    assert!(!first.setup.targets[0].procedures, "SQLite has no procedures");
     let second = ran(&job(""), &stores);
     is_sound(&second, 1);
     let restored = second.setup.targets[0].restored.as_ref().unwrap();
@@ -348,7 +348,7 @@ fn what_an_engine_or_a_place_cannot_do_is_refused() {
     let refused =
         |text: &str, target: &str| check(&job(text), &[url(target)], &|_| false).unwrap_err().to_string();
     assert_eq!(url("sqlite:/a").engine(), Engine::Sqlite);
-    assert!(refused("procedures = \"on\"", "sqlite:/a").contains("SQLite has none"));
+    assert!(refused("procedures = \"on\"", "sqlite:/a").contains("SQLite has no procedures"));
     let elsewhere = refused("cpu_target = \"60%\"", "postgres://a@db.example.com/postgres");
     assert!(elsewhere.contains("cpu_target") && elsewhere.contains("db.example.com"), "{elsewhere}");
     assert!(check(&job("procedures = \"off\""), &[url("sqlite:/a")], &|_| false).is_ok());

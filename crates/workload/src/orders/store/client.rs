@@ -228,8 +228,8 @@ async fn buy(
 ) -> Result<Purchased, Error> {
     let mut transaction = session.begin().await?;
     let made = transaction.insert(steps.order, order).await?.and_then(|id| i32::try_from(id).ok());
-    let orderid =
-        made.ok_or_else(|| Error::Statement("the database gave a new order no id it can have".to_owned()))?;
+    let orderid = made
+        .ok_or_else(|| Error::Statement("the database returned an invalid id for a new order".to_owned()))?;
     for (product, quantity) in items {
         let taken =
             [Value::I16(*quantity), Value::I16(*quantity), Value::I32(*product), Value::I16(*quantity)];

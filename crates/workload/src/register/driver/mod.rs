@@ -117,7 +117,7 @@ async fn last_look(
             outcome.is_audited = true;
             return;
         }
-        Some(Err(error)) => format!("they cannot be read: {error}"),
+        Some(Err(error)) => format!("the registers cannot be read: {error}"),
         None => "the run ended first".to_owned(),
     };
     outcome.notes.push(format!("the fate of the last writes is unknown: {why}"));

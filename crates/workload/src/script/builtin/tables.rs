@@ -63,7 +63,7 @@ pub async fn standing(session: &mut Session) -> Result<Tables, Error> {
         4 => return Ok(Tables::None),
         _ => {
             return Err(Error::Statement(format!(
-                "some of pgbench's tables are there, and {} not: drop what is left of them, or name another database",
+                "some of pgbench's tables exist, but not {}: drop the existing ones, or use another database",
                 missing.join(", ")
             )));
         }

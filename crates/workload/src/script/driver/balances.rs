@@ -28,7 +28,7 @@ impl Before {
         let mut session = lease.session().await?;
         let Tables::Of(scale) = standing(&mut session).await? else {
             return Err(TrialError::Load(format!(
-                "pgbench's tables are not there: give {}, or make them with `pgbench -i`",
+                "pgbench's tables do not exist: give {}, or create them with `pgbench -i`",
                 Parameter::new("workload.script.initialise").of("true")
             )));
         };

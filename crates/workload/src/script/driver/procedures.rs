@@ -90,7 +90,7 @@ impl Procedures {
 
 fn is_left(why: &dyn std::fmt::Display) -> String {
     format!(
-        "the procedures of the run, `{NAME}1` and further, are left in the database: {why}; the next run with procedures there drops them"
+        "the procedures of the run (`{NAME}1` and so on) are still in the database: {why}; the next run with procedures in this database drops them"
     )
 }
 
@@ -126,7 +126,7 @@ async fn make(session: &mut Session, job: &Job, program: &Program) -> Result<Vec
         standing(session).await?.iter().find(|one| !one.is_ours && names.contains(&one.name))
     {
         return Err(TrialError::Load(format!(
-            "`{}` is there already and was not made by prony, which takes this name for the procedure of a script: rename it",
+            "`{}` exists already and was not created by prony. prony needs this name for the procedure of a script: rename the existing one",
             theirs.name
         )));
     }
@@ -167,7 +167,7 @@ async fn has_procedures(session: &mut Session) -> Result<(), TrialError> {
     let rows = session.query("SELECT current_setting('server_version_num')::bigint", &[]).await?;
     match rows.first().and_then(|row| row.first()).and_then(Value::integer) {
         Some(version) if version < POSTGRES_MIN => Err(TrialError::Load(format!(
-            "PostgreSQL has procedures since version 11, and this is {}: give {}",
+            "PostgreSQL supports procedures only from version 11 on, but this is version {}: use {}",
             version / 10_000,
             Parameter::new("workload.script.protocol").of("prepared")
         ))),
@@ -184,7 +184,7 @@ async fn schema(session: &mut Session) -> Result<Option<String>, TrialError> {
     match rows.first().and_then(|row| row.first()).and_then(Value::text) {
         Some(schema) => Ok(Some(schema.to_owned())),
         None => Err(TrialError::Load(
-            "no schema of the search path is there, in which procedures could be made: set search_path for this user".to_owned(),
+            "no schema in the search path exists, so procedures cannot be created: set search_path for this user".to_owned(),
         )),
     }
 }

@@ -18,7 +18,8 @@ use crate::script::language::{
 };
 
 /// Why no command may want a result within a pipeline.
-const NO_RESULT: &str = "within a pipeline no result is known: put the statement before it or after it";
+const NO_RESULT: &str =
+    "results are not available within a pipeline: put the statement before or after the pipeline";
 
 /// What all clients share, held once more by each: a count of holders that all threads change would be in their way.
 #[derive(Debug)]
@@ -167,7 +168,7 @@ impl User {
             return Ok(());
         }
         Err(Error::Statement(format!(
-            "{}: it ends within a transaction that it began: COMMIT or ROLLBACK it on every path",
+            "{}: the script ends within an open transaction: use COMMIT or ROLLBACK on every path",
             sent.script.name
         )))
     }
@@ -287,7 +288,7 @@ impl User {
     fn no_pipeline(&self, sent: &Sent) -> Result<(), Error> {
         let Some(_) = self.pipeline else { return Ok(()) };
         Err(Error::Statement(format!(
-            "{}: it ends within a pipeline: \\endpipeline belongs on every path",
+            "{}: the script ends within a pipeline: use \\endpipeline on every path",
             sent.script.name
         )))
     }
@@ -384,7 +385,7 @@ impl User {
         }
         if then.kind == language::Kind::Gset && answer.rows != 1 {
             return Err(Wrong::new(format!(
-                "\\gset needs one row, but {} came: request one row, or use \\aset, which uses the last row, if any",
+                "\\gset needs one row, but {} were returned: request one row, or use \\aset, which uses the last row, if any",
                 answer.rows
             )));
         }
@@ -414,7 +415,10 @@ impl User {
         let mut told = lock(&self.running.told);
         told.unmet += 1;
         told.first_unmet.get_or_insert_with(|| {
-            format!("{}:{}: expected rows {sign} {expected}, but {rows} came", sent.script.name, command.line)
+            format!(
+                "{}:{}: expected rows {sign} {expected}, but the number of rows is {rows}",
+                sent.script.name, command.line
+            )
         });
     }
 }

@@ -118,7 +118,7 @@ impl Function {
             (fewest, most) if fewest == most => format!("{fewest} arguments"),
             (fewest, most) => format!("{fewest} or {most} arguments"),
         };
-        Err(format!("`{name}` takes {takes}, and is given {count}"))
+        Err(format!("`{name}` needs {takes}, but was given {count}"))
     }
 
     /// What it gives for as many arguments as it takes; NULL if one is, but for `debug`, where that is the same.
@@ -185,7 +185,7 @@ impl Distribution {
         };
         if !is_fit || parameter.is_infinite() {
             let parameter = Scalar::Double(parameter);
-            return Err(Wrong::new(format!("the {name} parameter must {bounds}, and is {parameter}")));
+            return Err(Wrong::new(format!("the {name} parameter must {bounds}, but is {parameter}")));
         }
         Ok(Scalar::Integer(match self {
             Self::Exponential => chance.exponential(range, parameter),
@@ -216,7 +216,7 @@ fn seed_or_default(seed: Scalar, chance: &Chance) -> Result<i64, Wrong> {
 fn permute(number: Scalar, size: Scalar, seed: Scalar, chance: &Chance) -> Result<Scalar, Wrong> {
     let (number, size) = (number.integer()?, size.integer()?);
     if size <= 0 {
-        return Err(Wrong::new(format!("the size given to permute must be greater than 0, and is {size}")));
+        return Err(Wrong::new(format!("the size given to permute must be greater than 0, but is {size}")));
     }
     Ok(Scalar::Integer(permuted(number, size, seed_or_default(seed, chance)?)))
 }

@@ -67,7 +67,7 @@ pub(super) fn read(text: &str, names: &mut Names, problems: &mut Vec<String>) ->
                 return None;
             };
             if !rest.is_empty() {
-                problems.push(format!("`\\{bare}` takes nothing, and is given `{rest}`: remove that"));
+                problems.push(format!("`\\{bare}` accepts no arguments: remove `{rest}`"));
             }
             Some(meta)
         }
@@ -101,14 +101,13 @@ fn set_random(text: &str) -> String {
         }
         _ => "\\set NAME random(LOW, HIGH)".to_owned(),
     };
-    format!("pgbench has no `\\setrandom` since version 9.6: write `{now}`")
+    format!("pgbench removed `\\setrandom` in version 9.6: write `{now}`")
 }
 
 fn unknown(word: &str) -> String {
     if matches!(word.to_ascii_lowercase().as_str(), "shell" | "setshell") {
         return format!(
-            "`\\{word}` is refused, because programs are not run within a measured load: compute the value with \\set, or \
-             define the variable"
+            "`\\{word}` is not supported, because programs cannot run during a measured load: compute the value with \\set, or define the variable"
         );
     }
     let meant = match nearest(word, WORDS) {
@@ -146,7 +145,7 @@ fn remark_behind(text: &str, names: &Names) -> Option<String> {
 }
 
 fn no_remark(remark: &str, what: &str) -> String {
-    format!("`{remark}` is a remark, and none can stand behind {what}: write it on a line of its own")
+    format!("the comment `{remark}` cannot follow {what}: write it on a separate line")
 }
 
 fn set(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta> {
@@ -168,7 +167,9 @@ fn set(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<Meta
 
 fn no_name(text: &str) -> String {
     match text.strip_prefix(':').filter(|name| is_name(name)) {
-        Some(name) => format!("`{text}` is the value of a variable: `\\set` takes its name, `{name}`"),
+        Some(name) => format!(
+            "`{text}` stands for the value of a variable, but `\\set` needs the variable's name, `{name}`"
+        ),
         None => format!(
             "invalid variable name `{text}`: use letters, digits and underscores, but not a digit first"
         ),
@@ -216,7 +217,7 @@ fn unit_ns(unit: &str) -> Result<u64, String> {
 fn into(kind: Kind, text: &str, problems: &mut Vec<String>) -> Into {
     if !text.is_empty() && !is_name(text) {
         problems.push(format!(
-            "`\\{} {text}` has no prefix of names: a prefix is letters, digits and underscores, and begins with no digit",
+            "`\\{} {text}` has an invalid prefix: use letters, digits and underscores, but not a digit first",
             kind.word()
         ));
     }
@@ -231,7 +232,7 @@ fn expect(text: &str, names: &mut Names, problems: &mut Vec<String>) -> Option<M
     });
     let Some((sign, comparison, rest)) = read else {
         problems.push(format!(
-            "`\\expect{}{text}` says nothing of rows: give `rows`, one of = <> < <= > >= and a number, such as \\expect rows = 1",
+            "`\\expect{}{text}` does not mention rows: write `rows`, one of = <> < <= > >= and a number, such as \\expect rows = 1",
             if text.is_empty() { "" } else { " " }
         ));
         return None;

@@ -90,7 +90,7 @@ impl Variables {
         scalar.get_or_init(|| value.scalar()).ok_or_else(|| {
             let name = self.names.name(variable);
             Wrong::new(format!(
-                "variable `{name}` is `{value}`, neither a bigint, a double, a boolean nor NULL: an expression takes no other"
+                "variable `{name}` is `{value}`, but an expression accepts only a bigint, a double, a boolean or NULL"
             ))
         })
     }

@@ -70,7 +70,7 @@ impl Comparison {
 
 /// Whether so many rows are as expected.
 pub(crate) fn as_expected(rows: i64, comparison: Comparison, expected: &Value) -> Result<bool, Wrong> {
-    let wrong = || Wrong::new(format!("{expected} rows cannot be expected: give a number"));
+    let wrong = || Wrong::new(format!("`\\expect` cannot compare the rows with {expected}: use a number"));
     match expected.scalar() {
         Some(expected @ (Scalar::Integer(_) | Scalar::Double(_))) => {
             compare(comparison, Scalar::Integer(rows), expected)
@@ -157,10 +157,10 @@ fn bits(left: Scalar, right: Scalar, of_whole: fn(i64, i64) -> i64) -> Result<Sc
 /// A result of this is no whole number of 64 bits.
 pub(super) fn out_of_range(computed: &str) -> Wrong {
     Wrong::new(format!(
-        "bigint out of range: {computed} needs more than 64 bits; compute with double() of a number"
+        "bigint out of range: {computed} needs more than 64 bits; convert one of the numbers with double()"
     ))
 }
 
 fn division_by_zero(left: i64, sign: &str) -> Wrong {
-    Wrong::new(format!("division by zero: {left} {sign} 0; look with CASE whether the second is 0"))
+    Wrong::new(format!("division by zero: {left} {sign} 0; use CASE to check first whether the divisor is 0"))
 }

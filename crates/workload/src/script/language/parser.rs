@@ -34,7 +34,7 @@ impl Expression {
         match parser.tokens.get(parser.at) {
             None => Ok(Self::of(parser.nodes)),
             Some((_, rest)) => Err(format!(
-                "`{}` cannot stand after a whole expression: put an operator before it, or remove it",
+                "`{}` cannot follow a complete expression: put an operator before it, or remove it",
                 shown(rest)
             )),
         }
@@ -75,7 +75,8 @@ impl<'text> Parser<'text, '_> {
                 break;
             }
             if is_comparison && level == COMPARISON {
-                return Err("a comparison of a comparison: put one of the two in parentheses".to_owned());
+                return Err("a comparison is compared again: put one of the two comparisons in parentheses"
+                    .to_owned());
             }
             is_comparison = level == COMPARISON;
             self.at += 1;
@@ -308,7 +309,7 @@ fn check_depth(depth: usize) -> Parsed<()> {
         return Ok(());
     }
     Err(format!(
-        "more than {DEPTH_MAX} operations lie within one another: compute it with more than one \\set"
+        "more than {DEPTH_MAX} operations are nested: split the expression over several \\set commands"
     ))
 }
 

@@ -269,7 +269,7 @@ impl Reader<'_, '_> {
     ) -> Result<(), String> {
         if !is_after_sql {
             return Err(
-                "`\\expect` without a statement: put it just after the statement that it is about".to_owned()
+                "`\\expect` without a statement: put it directly after the statement to check".to_owned()
             );
         }
         self.conditions.has_result("expect")?;

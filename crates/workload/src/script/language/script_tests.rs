@@ -328,8 +328,8 @@ fn a_result_is_stored() {
             "a.sql:1: `\\gset` without a statement",
             "a.sql:3: `\\gset` follows a statement that already stores its result",
             "a.sql:6: `\\aset` without a statement",
-            "a.sql:7: `\\gset a b` has no prefix of names",
-            "a.sql:8: `\\gset 1;` has no prefix of names",
+            "a.sql:7: `\\gset a b` has an invalid prefix",
+            "a.sql:8: `\\gset 1;` has an invalid prefix",
         ],
     );
 }
@@ -393,7 +393,7 @@ fn meta_commands_with_mistakes_say_why() {
         ("\\set 1x 5", "invalid variable name `1x`"),
         ("\\set a-b 5", "invalid variable name `a-b`"),
         ("\\set x=5", "invalid variable name `x=5`"),
-        ("\\set :x 5", "`:x` is the value of a variable: `\\set` takes its name, `x`"),
+        ("\\set :x 5", "`:x` stands for the value of a variable, but `\\set` needs the variable's name, `x`"),
         ("\\set x 5;", "`;` has no meaning in an expression"),
         ("\\set x 5 \\", "`\\` has no meaning in an expression"),
         ("\\sleep", "`\\sleep` has no time: give a whole number"),
@@ -406,18 +406,18 @@ fn meta_commands_with_mistakes_say_why() {
         ("\\syncpipeline", "`\\syncpipeline` without a pipeline"),
         ("\\endpipeline", "`\\endpipeline` without a pipeline"),
         ("\\startpipeline", "the pipeline is not ended"),
-        ("\\shell ls", "`\\shell` is refused"),
+        ("\\shell ls", "`\\shell` is not supported"),
         ("\\setrandom tank 1 :tanks", "write `\\set tank random(1, :tanks)`"),
         ("\\SETRANDOM tank 1 9 gaussian 2.5", "write `\\set tank random_gaussian(1, 9, 2.5)`"),
         (
             "\\set tank random_zipfian(1, 900, 1.2) -- shape as in the plant",
-            "`-- shape as in the plant` is a remark, and none can stand behind an expression: write it on a line of its own",
+            "the comment `-- shape as in the plant` cannot follow an expression: write it on a separate line",
         ),
-        ("\\if :tank > 1 -- why\n\\endif", "`-- why` is a remark"),
-        ("\\sleep 10 ms -- rest", "`-- rest` is a remark"),
+        ("\\if :tank > 1 -- why\n\\endif", "the comment `-- why` cannot follow"),
+        ("\\sleep 10 ms -- rest", "the comment `-- rest` cannot follow"),
         (
             "\\setshell x ls",
-            "`\\setshell` is refused, because programs are not run within a measured load: compute the value",
+            "`\\setshell` is not supported, because programs cannot run during a measured load: compute the value",
         ),
         ("\\sett x 1", "unknown meta-command `\\sett`: did you mean `\\set`? Use \\set, \\sleep, "),
         ("\\echo x", "unknown meta-command `\\echo`: Use"),
@@ -425,9 +425,9 @@ fn meta_commands_with_mistakes_say_why() {
         ("SELECT 1 \\g\n", "unknown meta-command `\\g`: did you mean `\\gset`?"),
         ("SELECT 1 \\gset;", "unknown meta-command `\\gset;`: did you mean `\\gset`?"),
         ("\\expect rows = 1", "`\\expect` without a statement"),
-        ("SELECT 1;\n\\expect", "`\\expect` says nothing of rows"),
-        ("SELECT 1;\n\\expect time < 5", "`\\expect time < 5` says nothing of rows"),
-        ("SELECT 1;\n\\expect rows ~ 5", "`\\expect rows ~ 5` says nothing of rows"),
+        ("SELECT 1;\n\\expect", "`\\expect` does not mention rows"),
+        ("SELECT 1;\n\\expect time < 5", "`\\expect time < 5` does not mention rows"),
+        ("SELECT 1;\n\\expect rows ~ 5", "`\\expect rows ~ 5` does not mention rows"),
         (
             "SELECT 1;\n\\expect rows =",
             "`\\expect rows =` without an expression: give one, such as \\expect rows = 1",
@@ -460,7 +460,7 @@ fn all_mistakes_are_told_by_line() {
             "a.sql:3: `\\if` without `\\endif`",
             "a.sql:4: unknown meta-command `\\nonsense`",
             "a.sql:5: the parenthesis that opens here is not closed",
-            "a.sql:7: `\\else` takes nothing, and is given `5`",
+            "a.sql:7: `\\else` accepts no arguments: remove `5`",
             "a.sql:8: invalid variable name `9`",
             "a.sql:8: the expression ends where a value is expected",
         ],
@@ -551,7 +551,7 @@ fn conditions_that_do_not_belong_together_are_told() {
             "a.sql:1: `\\if` without an expression: give one, such as \\if :x > 0",
         ),
         ("\\if 1\n\\elif \nSELECT 1;\n\\endif\n", "a.sql:2: `\\elif` without an expression"),
-        ("\\if 1\nSELECT 1;\n\\endif 1\n", "a.sql:3: `\\endif` takes nothing, and is given `1`"),
+        ("\\if 1\nSELECT 1;\n\\endif 1\n", "a.sql:3: `\\endif` accepts no arguments: remove `1`"),
     ] {
         assert_mistakes(text, &[expected]);
     }
@@ -619,7 +619,7 @@ fn expectations_are_of_the_statement_before() {
         let found = as_expected(rows, comparison, &value).map_err(|wrong| wrong.to_string());
         match is_so {
             Some(is_so) => assert_eq!(found, Ok(is_so), "{comparison:?} {value}"),
-            None => assert!(found.unwrap_err().contains("rows cannot be expected"), "{value}"),
+            None => assert!(found.unwrap_err().contains("cannot compare the rows with"), "{value}"),
         }
     }
 }

@@ -167,7 +167,7 @@ fn whole(double: f64) -> Result<i64, Wrong> {
         Ok(rounded as i64)
     } else {
         let text = double_text(double);
-        Err(Wrong::new(format!("bigint out of range: {text} cannot be made a whole number of 64 bits")))
+        Err(Wrong::new(format!("bigint out of range: {text} cannot be converted to a 64-bit whole number")))
     }
 }
 

@@ -27,7 +27,10 @@ impl<'a> Body<'a> {
         }
         let at = script.commands.iter().position(|command| matches!(command.step, Step::Sql(_)));
         let Some(at) = at else {
-            return Err(vec![(first_line, no_procedure("it has no statement that could be one"))]);
+            return Err(vec![(
+                first_line,
+                no_procedure("the script has no statement that a procedure could contain"),
+            )]);
         };
         let mut wrong = Vec::new();
         let mut statements = Vec::new();
@@ -69,21 +72,23 @@ fn before(step: &Step, first: usize) -> Option<&'static str> {
     }
 }
 
-const CONDITION: &str = "`\\if` about statements cannot be in a procedure, which is called with values alone";
-const PIPELINE: &str = "a pipeline cannot be in a procedure, which is one statement for its client";
+const CONDITION: &str =
+    "`\\if` around statements cannot be used in a procedure, because a procedure call passes only values";
+const PIPELINE: &str =
+    "a pipeline cannot be used in a procedure, because the client sends only one statement: the call";
 
 /// Why a command cannot be where a procedure is.
 fn behind(step: &Step) -> Option<&'static str> {
     Some(match step {
         Step::Sql(statement) if statement.then.is_some() => {
-            "`\\gset` and `\\aset` look at a result, and a procedure gives its client none"
+            "`\\gset` and `\\aset` need a result, but a procedure returns none to its client"
         }
         Step::Sql(statement) if statement.statements_in_it() > 1 => {
-            "`\\;` puts statements into one text, which no procedure has: end them with `;`"
+            "`\\;` combines statements into one text, and this cannot be used in a procedure: end each statement with `;`"
         }
         Step::Sql(_) => return None,
         Step::Set { .. } => {
-            "`\\set` behind a statement cannot be in a procedure, which is called with all of its values: put it before the first statement"
+            "`\\set` after a statement cannot be used in a procedure, because the call passes all values at once: put it before the first statement"
         }
         Step::Sleep { .. } => {
             "`\\sleep` behind a statement cannot be in a procedure, which the server runs at once"
@@ -91,7 +96,7 @@ fn behind(step: &Step) -> Option<&'static str> {
         Step::Branch { .. } | Step::Jump(_) => CONDITION,
         Step::StartPipeline | Step::SyncPipeline | Step::EndPipeline => PIPELINE,
         Step::Expect { .. } => {
-            "`\\expect` looks at the rows of a statement, and a procedure gives its client none"
+            "`\\expect` needs the rows of a statement, but a procedure returns none to its client"
         }
     })
 }
@@ -107,7 +112,7 @@ fn transactions(statements: &[(usize, &Statement)]) -> Vec<(usize, String)> {
             Transaction::Begins => begun = begun.or(Some(*line)),
             Transaction::Commits | Transaction::RollsBack => begun = None,
             Transaction::Other => {
-                let words = "a procedure of PostgreSQL has neither savepoints, nor chains, nor what a single transaction is set to";
+                let words = "a PostgreSQL procedure cannot use savepoints, AND CHAIN, or settings for a single transaction";
                 wrong.push((*line, no_procedure(words)));
             }
         }

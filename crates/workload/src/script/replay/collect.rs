@@ -62,7 +62,7 @@ pub(super) fn collected(
     read.map_err(|error| format!("cannot be read behind line {count}: {error}"))?;
     if collected.kept_bytes > KEPT_MAX {
         return Err(format!(
-            "its statements are more than {} GiB, which are kept in memory: give a part of it",
+            "its statements exceed {} GiB, the limit for statements kept in memory: give only a part of the log",
             KEPT_MAX >> 30
         ));
     }
@@ -256,7 +256,7 @@ impl Collected {
                 "the events have to be rpc_completed and sql_batch_completed, with the action session_id"
             }
         };
-        format!("has no statement that can be sent in its {lines} lines: {}; {remedy}", left.join(", "))
+        format!("has no statement to send in its {lines} lines: {}; {remedy}", left.join(", "))
     }
 }
 

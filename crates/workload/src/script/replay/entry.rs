@@ -90,16 +90,16 @@ impl Left {
             Self::Copy => "COPY, because its data are not in the log",
             Self::ChangesDatabase => "changes of the database: the replay stays in its target",
             Self::ChangesServer => {
-                "settings of the whole server (SET GLOBAL and its like): the replay changes nothing that others use"
+                "settings of the whole server (such as SET GLOBAL): the replay changes nothing that others use"
             }
             Self::CharacterSet => {
                 "settings of the client's character set: the replay sends every statement in UTF-8, as the log has it"
             }
             Self::CharacterSetAmong => {
-                "texts that set the client's character set among other things: the replay sends every statement in UTF-8"
+                "commands that also set the client's character set: the replay sends every statement in UTF-8"
             }
             Self::Deallocates => {
-                "DEALLOCATE of statements that the session did not PREPARE in SQL: the replay has other names for these"
+                "DEALLOCATE of statements that the session did not PREPARE in SQL: the replay uses different names for these statements"
             }
             Self::OtherDatabase => "of another database",
             Self::NoValues => "without their values (log_parameter_max_length = 0)",
@@ -110,7 +110,7 @@ impl Left {
             Self::NoTime => "without a time",
             Self::NoSession => "without a session",
             Self::NoText => "no text in UTF-8",
-            Self::Malformed => "no entries of this format",
+            Self::Malformed => "not in this format",
             Self::TooLong => "larger than 64 MiB",
             Self::CutShort => "cut short by the end of the file",
         }

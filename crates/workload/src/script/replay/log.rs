@@ -106,7 +106,7 @@ impl Log {
         let is_of_seconds = format == LogFormat::MariadbGeneral && lines().any(general::is_of_seconds);
         let mut log = collected(all, (format, is_of_seconds), only_database).map_err(|words| {
             let other = found.filter(|found| *found != format);
-            let also = other.map(|other| format!("; its content is that of {other}"));
+            let also = other.map(|other| format!("; by its content, its format is {other}"));
             format!("{words}{}", also.unwrap_or_default())
         })?;
         log.is_recognised = given.is_none();

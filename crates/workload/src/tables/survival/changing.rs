@@ -100,7 +100,7 @@ pub(super) async fn change(
                 one = changing.join_next() => {
                     let Some(one) = one else { return first };
                     let one = one.unwrap_or_else(|panic| {
-                        Err(Error::Statement(format!("a client ended by a mistake: {panic}")))
+                        Err(Error::Statement(format!("a client ended because of a bug in prony: {panic}")))
                     });
                     first = first.and(one);
                     ended.set(true);
@@ -172,7 +172,7 @@ pub fn change_until_killed(
     say: impl Fn(&str) + 'static,
 ) -> Result<(), TrialError> {
     let work: Work = serde_json::from_str(work)
-        .map_err(|error| TrialError::Load(format!("what is to be changed cannot be read: {error}")))?;
+        .map_err(|error| TrialError::Load(format!("cannot read which rows to change: {error}")))?;
     let runtime = super::runtime()?;
     runtime.block_on(async {
         let table = super::table_of(&work.job, &work.lease).map_err(TrialError::Load)?;

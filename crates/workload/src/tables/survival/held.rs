@@ -119,7 +119,9 @@ async fn ended(changing: JoinHandle<Result<(), Error>>) -> Result<Result<(), Err
         }
         sleep(LOOK).await;
     }
-    changing.join().map_err(|_| TrialError::Load("clients that changed rows ended by a mistake".to_owned()))
+    changing.join().map_err(|_| {
+        TrialError::Load("a client that changed rows ended unexpectedly. This is a bug in prony".to_owned())
+    })
 }
 
 fn no_thread(error: &std::io::Error) -> TrialError {
@@ -181,7 +183,9 @@ impl Process {
 
     fn read_to_end(&mut self) -> Result<(), TrialError> {
         let read = self.reading.take().map_or(Ok(()), JoinHandle::join);
-        read.map_err(|_| TrialError::Load("what a process said could not be read".to_owned()))
+        read.map_err(|_| {
+            TrialError::Load("the output of the process that changes the table could not be read".to_owned())
+        })
     }
 
     async fn end(mut self) -> Result<(), TrialError> {

@@ -145,18 +145,18 @@ impl There<'_> {
         let by = self.changes.by(amount);
         let loaded = usize::try_from(key - 1).ok().filter(|place| *place < self.newest.len());
         let Some((client, number)) = by else {
-            let place = loaded.ok_or_else(|| wrong("nobody inserted that"))?;
+            let place = loaded.ok_or_else(|| wrong("no client inserted this row"))?;
             if amount != data.amount(key.cast_unsigned()) {
-                return Err(wrong("that is neither what was loaded nor what a client set"));
+                return Err(wrong("this is neither the loaded value nor a value that a client set"));
             }
             self.newest[place].get_or_insert(0);
             return Ok(());
         };
         if number > self.acknowledged[client as usize] {
-            return Err(wrong("no client had reached this transaction"));
+            return Err(wrong("it belongs to a transaction that no client had reached"));
         }
         if self.changes.of(client, number).key != key.cast_unsigned() {
-            return Err(wrong("a client set that in another row"));
+            return Err(wrong("a client wrote this value to another row"));
         }
         match loaded {
             Some(place) => self.newest[place] = Some(number + 1),
@@ -259,12 +259,12 @@ mod tests {
     fn what_nobody_made_so_is_wrong() {
         let wrong =
             |row: (i64, i64)| compared(&[5, 8, 0], &[5, 8, 0], |rows| rows.extend([row])).wrong.unwrap();
-        assert!(wrong((3, -7)).contains("neither what was loaded"));
-        assert!(wrong((900, 5)).contains("nobody inserted that"));
-        assert!(wrong((0, 5)).contains("nobody inserted that"));
+        assert!(wrong((3, -7)).contains("neither the loaded"));
+        assert!(wrong((900, 5)).contains("no client inserted this row"));
+        assert!(wrong((0, 5)).contains("no client inserted this row"));
         let never = Changes::new(ROWS, 3).of(0, 30);
         assert!(wrong((never.key.cast_signed(), never.amount)).contains("no client"));
         let other = Changes::new(ROWS, 3).of(0, 2);
-        assert!(wrong((2, other.amount)).contains("in another row"));
+        assert!(wrong((2, other.amount)).contains("wrote this value to another row"));
     }
 }

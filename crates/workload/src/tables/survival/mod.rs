@@ -82,7 +82,7 @@ pub(super) async fn tried(
         let _ = on_progress(Progress::Preparing(Preparation::waiting(what)));
     });
     let kind = table.job.kind;
-    tell(format!("loading a {kind} table for the kill"));
+    tell(format!("loading a {kind} table for the kill test"));
     // Asked now: what was set for the trial is gone with the server.
     let promising = async { table.made.server(kind, &mut table.session().await?).await };
     let Some(server) = unless_stopped(stop, promising).await else { return Ok(None) };
@@ -121,7 +121,7 @@ pub(super) async fn tried(
     Ok(Some(Survival::Tried(found.after(killed, (clients, is_durable), (lost_oldest_s, back_s)))))
 }
 
-const TOO_SLOW: &str = "no change was acknowledged in time";
+const TOO_SLOW: &str = "no change was acknowledged in time for the kill test";
 
 /// Waits until there is something to lose. Not if there never is, if clients ended by themselves, or if the user asks for an end.
 async fn is_due(held: &mut Held<'_>, tally: &Tally, stop: &AtomicBool) -> bool {

@@ -125,7 +125,7 @@ fn what_is_against_the_protocol_is_an_error() {
         (b"\0\0\0\x01".to_vec(), "too short"),
         (b"\x09\0\0\x01\xfe\xff\xff\xff\xff\xff\xff\xff\xff".to_vec(), "too many columns"),
         (b"\x04\0\0\x01\xfd\0\0\x01".to_vec(), "too many columns"),
-        (b"\x05\0\0\x01\xfb/etc".to_vec(), "a file of this machine"),
+        (b"\x05\0\0\x01\xfb/etc".to_vec(), "a file from this machine"),
         (b"\x02\0\0\x01\x01\0".to_vec(), "definitions of columns are missing"),
         (b"\x02\0\0\x01\x01\x01\x01\0\0\x02\xfb".to_vec(), "a length is none"),
         (b"\x03\0\0\x01".to_vec(), "closed the connection"),

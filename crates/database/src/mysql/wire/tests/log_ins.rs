@@ -109,7 +109,7 @@ async fn a_server_without_tls_gets_neither_the_password_nor_a_question_for_its_k
     assert!(has(&heard, b"joe\0"), "it was asked to log in");
     let told = opened.unwrap_err().to_string();
     for part in [
-        "was not sent",
+        "so prony did not send it",
         "ssl-mode=VERIFY_IDENTITY",
         "server-public-key-path=FILE",
         "get-server-public-key=true",
@@ -141,7 +141,7 @@ async fn who_allows_it_asks_for_the_key_or_uses_a_file() {
     assert!(!has(&sent, &[1, 0, 0, 3, 2]) && !has(&sent, PASSWORD.as_bytes()));
     std::fs::write(&file, "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n").unwrap();
     let (opened, _) = heard(&option, answers, false).await;
-    assert!(opened.unwrap_err().to_string().contains("holds no RSA public key"));
+    assert!(opened.unwrap_err().to_string().contains("does not contain an RSA public key"));
 }
 
 #[test]
@@ -206,11 +206,11 @@ fn what_a_log_in_ends_with_is_told() {
         (vec![before], "Too many connections (error 1040)"),
         (vec![greeting(native), packet(2, b"\xff\x15\x04#28000no")], "no (error 1045)"),
         (vec![greeting(native), wants("dialog")], "`dialog`, which prony does not support"),
-        (vec![greeting(native), wants("mysql_clear_password")], "it was not sent"),
+        (vec![greeting(native), wants("mysql_clear_password")], "so prony did not send it"),
         (vec![greeting(native), packet(2, b"\xfe")], "`mysql_old_password`"),
-        (vec![greeting(native), packet(2, &[MORE, FULL])], "no place in the log-in"),
-        (vec![packet(0, b"\x09old")], "a version of the protocol"),
-        (vec![packet(0, b"HTTP/1.1 400 Bad Request")], "a version of the protocol"),
+        (vec![greeting(native), packet(2, &[MORE, FULL])], "that is not part of a log-in"),
+        (vec![packet(0, b"\x09old")], "uses an unsupported version of the protocol"),
+        (vec![packet(0, b"HTTP/1.1 400 Bad Request")], "uses an unsupported version of the protocol"),
         (vec![greeting(native)[..20].to_vec()], "closed the connection"),
         (vec![vec![0, 0, 2, 0]], "too long"),
     ] {

@@ -174,6 +174,6 @@ fn another_number_of_parameters_is_an_error() {
         let mut types = [0; 2];
         let put = |put: &mut Parameters<'_>| (0..given).for_each(|_| put.put(Cell::Null));
         let error = put_execute(&mut Vec::new(), (1, &mut types, true), put).unwrap_err();
-        assert_eq!(error.to_string(), format!("it has 2 parameters, and {given} were given"));
+        assert_eq!(error.to_string(), format!("the statement has 2 parameters, but {given} were given"));
     }
 }

@@ -254,7 +254,7 @@ fn what_is_expected_and_not_found_is_a_failed_transaction_with_its_place() {
     assert_eq!(ran.count(record::script::TRANSACTION), 0);
     assert_eq!(ran.errors(record::script::TRANSACTION), ran.outcome.unmet);
     let first = ran.outcome.first_unmet.unwrap();
-    assert_eq!(first, "a.sql:2: expected rows >= 1, but 0 came");
+    assert_eq!(first, "a.sql:2: expected rows >= 1, but the number of rows is 0");
     assert!(ran.outcome.failed > 0 && ran.outcome.unmet >= ran.outcome.failed);
 }
 
@@ -272,7 +272,10 @@ fn a_statement_that_the_server_refuses_stops_its_client_with_file_and_line() {
 fn a_row_that_is_missing_or_an_expression_without_a_value_is_told_with_its_place() {
     let (_directory, url) = file();
     for (script, told) in [
-        ("SELECT n FROM t WHERE id = 11 \\gset\nSELECT :n;\n", "a.sql:1: \\gset needs one row, but 0 came"),
+        (
+            "SELECT n FROM t WHERE id = 11 \\gset\nSELECT :n;\n",
+            "a.sql:1: \\gset needs one row, but 0 were returned",
+        ),
         ("\\set a 1 / (:client_id * 0)\nSELECT 1;\n", "a.sql:1: division by zero"),
         ("\\set a :later + 1\n\\set later 1\nSELECT 1;\n", "a.sql:1: variable `later` has no value"),
     ] {
@@ -287,7 +290,11 @@ fn a_script_that_leaves_a_transaction_open_stops_its_client() {
     let open = "BEGIN;\nUPDATE t SET n = n + 1 WHERE id = 1;\n";
     let refused = |url: &Url, before: &str| {
         let ran = ran(url, &[&open.replace("BEGIN", before)], "");
-        assert!(ran.outcome.stopped[0].contains("a.sql: it ends within a transaction"), "{:?}", ran.outcome);
+        assert!(
+            ran.outcome.stopped[0].contains("a.sql: the script ends within an open transaction"),
+            "{:?}",
+            ran.outcome
+        );
         assert_eq!(rows(url, "SELECT n FROM t WHERE id = 1"), [[Value::I64(0)]]);
     };
     let (_directory, url) = file();

@@ -37,7 +37,7 @@ fn a_pipeline_that_branches_leave_open_stops_its_client() {
         ("\\if true\n\\startpipeline\n\\endif\nSELECT 1;\n", "ends within a pipeline"),
         (
             "\\if true\n\\startpipeline\n\\endif\nSELECT 1 AS x \\gset\n\\endpipeline\n",
-            "a.sql:4: within a pipeline",
+            "a.sql:4: results are not available within a pipeline",
         ),
         ("\\if false\n\\startpipeline\n\\endif\n\\endpipeline\nSELECT 1;\n", "a.sql:4: no pipeline is open"),
         (

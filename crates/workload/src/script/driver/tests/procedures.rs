@@ -112,7 +112,7 @@ fn what_a_killed_run_left_is_replaced_and_what_others_made_is_refused() {
         };
         script(url, theirs);
         let told = try_run(url, &[&add], PROCEDURE).err().unwrap().to_string();
-        assert!(told.contains("`prony_script_1` is there already"), "{told}");
+        assert!(told.contains("`prony_script_1` exists already and was not created by prony"), "{told}");
         assert_eq!(routines(url), ["prony_script_1"]);
         // That of another script is in nobody's way, and stays.
         let drops = if dialect == Dialect::Postgres {

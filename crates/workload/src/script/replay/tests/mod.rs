@@ -181,7 +181,7 @@ fn a_csvlog_that_was_cut_at_both_ends_is_read_from_its_first_whole_entry() {
     let text = format!("rest of \"a\" statement\",,,,\n{whole}{}", &last[..last.find("3\"").unwrap()]);
     let log = read(&text);
     assert_eq!(sent(&log), [[(0, "SELECT 2", Vec::new())]]);
-    assert_eq!(left(&log), [("no entries of this format", 1, 1), ("cut short by the end of the file", 1, 3)]);
+    assert_eq!(left(&log), [("not in this format", 1, 1), ("cut short by the end of the file", 1, 3)]);
     adds_up(&log);
     // An odd number of quotes before the first entry must not swallow it.
     let log = read(&format!("rest\",,\n{whole}"));
@@ -328,7 +328,7 @@ fn a_statement_that_was_prepared_by_the_protocol_is_not_deallocated() {
     let first =
         ["SELECT $1::int", "SELECT $1::int", "PREPARE own AS SELECT 1", "DEALLOCATE own", "DISCARD ALL"];
     assert_eq!(texts(&log), [first.to_vec()]);
-    let why = "DEALLOCATE of statements that the session did not PREPARE in SQL: the replay has other names for these";
+    let why = "DEALLOCATE of statements that the session did not PREPARE in SQL: the replay uses different names for these statements";
     assert_eq!(left(&log), [(why, 2, 2)]);
     adds_up(&log);
 }
@@ -397,8 +397,7 @@ fn a_general_log_that_begins_without_a_time_tells_how_many_entries_have_none() {
     assert_eq!((log.statements, left(&log)), (1, vec![("without a time", 1, 1)]));
     let told = read_as("\t\t     3 Query\tSELECT 1\n", None, None).unwrap_err();
     assert!(
-        told.contains("no statement that can be sent")
-            && told.contains("without a time (the first in line 1)"),
+        told.contains("no statement to send") && told.contains("without a time (the first in line 1)"),
         "{told}"
     );
 }
@@ -509,7 +508,7 @@ fn what_is_no_log_is_refused_with_what_it_begins_with() {
     let told = Log::of(&mut Cursor::new(&wide), &wide, None, None).unwrap_err();
     assert!(told.contains("UTF-16") && told.contains("iconv"), "{told}");
     let told = read_as(MARIADB, Some(LogFormat::PostgresCsv), None).unwrap_err();
-    assert!(told.ends_with("its content is that of mariadb-general"), "{told}");
+    assert!(told.ends_with("by its content, its format is mariadb-general"), "{told}");
     let quiet = csv("00.000", "a.1", "checkpoint starting: time", "");
     let told = read_as(&quiet, None, None).unwrap_err();
     assert!(told.contains("log_statement = all") && told.contains("(the first in line 1)"), "{told}");
