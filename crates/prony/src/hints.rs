@@ -100,7 +100,7 @@ const SCRIPT: Words = &[
     ("--transactions", "--duration: a load has a length, not a number of transactions"),
     ("-n", "not needed: prony vacuums no table before a load"),
     ("--no-vacuum", "not needed: prony vacuums no table before a load"),
-    ("--vacuum-all", "VACUUM in the file of --init, or in psql before the load"),
+    ("--vacuum-all", "VACUUM in the --init file, or in psql before the load"),
     ("-C", "not supported: a client keeps its connection"),
     ("--connect", "not supported: a client keeps its connection"),
     (
@@ -157,9 +157,10 @@ const SCRIPT_OTHERWISE: Words = &[
 ];
 
 /// What `--log` is, and pgbench's is not.
-pub(crate) const LOG: &str = "the directory of the log (WAL) of a managed server, unlike in pgbench. prony logs no single \
+pub(crate) const LOG: &str = "the directory of the log (WAL) of a managed server, unlike in pgbench. prony does not log individual \
 transactions; `prony export` writes every second";
-const NO_LOG: &str = "not supported: prony logs no single transactions. `prony export` writes every second";
+const NO_LOG: &str =
+    "not supported: prony does not log individual transactions. `prony export` writes every second";
 const ADDRESS: &str = "--target, such as postgres://USER@HOST:PORT/DATABASE";
 const DEBUG: &str = "--verbose, which prints each step. The report shows the text of each script";
 
@@ -169,12 +170,12 @@ const REPORTING: Words = &[
     ("-s", "--events"),
     ("--iterations", "--runs"),
     ("-i", "--runs"),
-    ("--rate", "--arrivals for the events that arrive. Reports follow each other"),
-    ("-R", "--arrivals for the events that arrive. Reports follow each other"),
-    ("--duration", "--runs, the number of reports. They have no time limit except --time-limit"),
-    ("-T", "--runs, the number of reports. They have no time limit except --time-limit"),
-    ("--clients", "not needed: reports follow each other on one connection"),
-    ("-c", "not needed: reports follow each other on one connection"),
+    ("--rate", "--arrivals, the rate of arriving events. Reports run one after another"),
+    ("-R", "--arrivals, the rate of arriving events. Reports run one after another"),
+    ("--duration", "--runs, the number of reports. Their only time limit is --time-limit"),
+    ("-T", "--runs, the number of reports. Their only time limit is --time-limit"),
+    ("--clients", "not needed: reports run one after another on one connection"),
+    ("-c", "not needed: reports run one after another on one connection"),
     ("-h", "--target"),
     ("-p", "--target"),
     ("-U", "--target"),
@@ -255,7 +256,7 @@ const CHECK: Words = &[
 ];
 
 /// What to do in place of a longer warm-up.
-const WARM_UP: &str = "--duration, with a unit. Each test warms up for 0.5 s to 2 s, which a longer duration makes negligible. \
+const WARM_UP: &str = "--duration, with a unit. Each test warms up for 0.5 s to 2 s, a negligible time with a longer duration. \
                        To set the warm-up use prony disk, prony historian or prony orders run";
 
 /// fio's kinds of load, with sysbench's.
@@ -468,7 +469,7 @@ mod tests {
             (&["script", "a.sql", "-t", "100"], "instead of -t use --duration: a load has a length"),
             (
                 &["script", "a.sql", "--sampling-rate=0.1"],
-                "--sampling-rate is not supported: prony logs no single",
+                "--sampling-rate is not supported: prony does not log individual transactions",
             ),
             (&["script", "a.sql", "--log-prefix", "x"], "--log-prefix is not supported"),
             (&["script", "a.sql", "--log"], "--log is the directory of the log (WAL) of a managed server"),

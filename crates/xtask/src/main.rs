@@ -17,6 +17,7 @@ use crate::sqlserver_suite::SuiteOptions;
 use crate::workspace::Workspace;
 
 mod bench;
+mod book;
 mod ci;
 mod sqlserver_suite;
 mod study_runs;
@@ -48,7 +49,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything that a change must pass: the steps below in this order, all of them even if one fails
+    /// Everything that a change must pass: the steps below, all of them even if one fails
     Ci,
     #[command(flatten)]
     Step(Step),
@@ -74,8 +75,8 @@ enum Command {
 fn run(arguments: &Arguments, name: &str) -> Result<bool> {
     let workspace = Workspace::open()?;
     match &arguments.command {
-        Command::Ci => Ok(ci::run(&Step::ALL, &workspace)),
-        Command::Step(step) => Ok(ci::run(&[*step], &workspace)),
+        Command::Ci => Ok(ci::run_all(&workspace)),
+        Command::Step(step) => Ok(ci::run_one(*step, &workspace)),
         Command::Bench { bench, against } => bench.run(name, against.as_deref(), &workspace),
         Command::Words { place } => tree::print_words(&workspace, place).map(|()| true),
         Command::TestSqlServer(options) => sqlserver_suite::run_all(options, &workspace),

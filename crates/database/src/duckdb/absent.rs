@@ -4,7 +4,7 @@ use std::path::Path;
 
 use record::Server;
 
-use super::LEFT_OUT;
+use super::HOW_TO_BUILD;
 use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, WriteMethod};
 
 /// There is none.
@@ -12,7 +12,7 @@ use crate::{Answer, Cell, Error, Protocol, Rows, Sizes, Table, Value, Wanted, Wr
 pub(crate) enum DuckDbSession {}
 
 fn left_out() -> Error {
-    Error::NoDatabase(LEFT_OUT.unwrap_or_default().to_owned())
+    Error::NoDatabase(HOW_TO_BUILD.to_owned())
 }
 
 /// None is made.
@@ -107,5 +107,22 @@ impl DuckDbSession {
 
     pub(crate) fn abandon(&mut self) {
         match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn without_duckdb_every_way_to_open_a_file_says_how_to_build_it() {
+        let file = Path::new("one.duckdb");
+        let opened = [DuckDbSession::open(file).await.err(), DuckDbSession::open_to_read(file).await.err()];
+        for refused in opened.into_iter().chain([image("").err()]) {
+            let told = refused.map(|error| error.to_string()).unwrap_or_default();
+            for part in ["built without DuckDB", "DUCKDB_LIB_DIR", "cargo build -r -F duckdb"] {
+                assert!(told.contains(part), "{part} in {told}");
+            }
+        }
     }
 }

@@ -28,11 +28,11 @@ pub(super) fn not_opened(error: &Told, attempt: Attempt<'_>) -> Error {
     let text = |remedy| attempt.text(&said, remedy);
     if said.contains("Could not set lock on file") {
         return Error::Refused(text(
-            "another process has it open, and one alone can: end that, or give another file",
+            "another process has this file open, but only one process can: end that process, or use another file",
         ));
     }
     if said.contains("Permission denied") || said.contains("Read-only file system") {
-        return Error::Refused(text("let this user write the file and its directory"));
+        return Error::Refused(text("give this user write permission for the file and its directory"));
     }
     if let Some(full) = full(&said, attempt) {
         return full;

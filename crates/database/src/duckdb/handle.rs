@@ -105,7 +105,7 @@ fn open() -> MutexGuard<'static, BTreeMap<Key, Shared>> {
 
 fn key(path: &Path, attempt: Attempt<'_>) -> Result<Key, Error> {
     let found = fs::metadata(path).map_err(|error| {
-        Error::NoDatabase(attempt.text(error, "check that the file is there, and its name"))
+        Error::NoDatabase(attempt.text(error, "check that the file exists and that its name is correct"))
     })?;
     Ok((found.dev(), found.ino()))
 }

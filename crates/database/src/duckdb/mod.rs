@@ -2,7 +2,9 @@
 //!
 //! A program without it knows the addresses of such files, and opens none. A file must be there already: [`crate::Own`] makes it.
 
-#[cfg(not(feature = "duckdb"))]
+// Tests run it in every build.
+#[cfg(any(test, not(feature = "duckdb")))]
+#[cfg_attr(feature = "duckdb", allow(dead_code, reason = "its sessions cannot be opened"))]
 mod absent;
 #[cfg(feature = "duckdb")]
 mod fault;
@@ -42,5 +44,9 @@ pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
 pub(crate) const LEFT_OUT: Option<&str> = if cfg!(feature = "duckdb") { None } else { Some(HOW_TO_BUILD) };
 
 /// How to build a program with DuckDB.
+#[cfg_attr(
+    all(feature = "duckdb", not(test)),
+    allow(dead_code, reason = "only a program without DuckDB says it")
+)]
 const HOW_TO_BUILD: &str = "this program was built without DuckDB. Build it with the directory of a libduckdb.so, as docs/tables.md \
     shows: `DUCKDB_LIB_DIR=DIRECTORY cargo build -r -F duckdb`";

@@ -221,7 +221,8 @@ fn value(column: usize, value: ValueRef<'_>) -> Result<Value> {
         ValueRef::Double(number) => Value::F64(number),
         ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
         other => {
-            let words = format!("column {}, which is not read: cast it to text", column + 1);
+            let words =
+                format!("column {}, but prony does not read this type: cast the column to text", column + 1);
             return Err(::duckdb::Error::InvalidColumnType(column, words, other.data_type()));
         }
     })

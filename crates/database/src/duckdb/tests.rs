@@ -73,7 +73,7 @@ async fn values_come_as_they_were_put_and_counts_are_those_of_changes() {
     assert_eq!(rows[0], first);
     assert_eq!(rows[2][1], Value::Null);
     let told = session.query("SELECT DATE '2020-01-01'", &[]).await.unwrap_err().to_string();
-    assert!(told.contains("cast it to text"), "{told}");
+    assert!(told.contains("cast the column to text"), "{told}");
     for protocol in [Protocol::Simple, Protocol::Extended, Protocol::Prepared] {
         let answer = session.statement("UPDATE one SET n = 0", &[], (protocol, Wanted::Count)).await.unwrap();
         assert_eq!(answer.rows, 3);
@@ -219,7 +219,7 @@ async fn what_others_made_is_never_touched() {
                 place.make(existing).await.unwrap_err(),
                 crate::look_as(&place.url(), "unused", &claim(existing)).await.unwrap_err(),
             ] {
-                assert!(refused.to_string().contains("not made by prony"), "{refused}");
+                assert!(refused.to_string().contains("not created by prony"), "{refused}");
             }
             assert_eq!(fs::read(place.file()).unwrap(), content);
             assert_eq!(place.names().len(), 1);
@@ -241,18 +241,18 @@ async fn a_log_of_others_is_never_touched() {
         fs::write(place.file(), file).unwrap();
         fs::write(place.beside(".wal"), log).unwrap();
         let refused = place.make(existing).await.unwrap_err();
-        assert!(refused.to_string().contains("not made by prony"), "{refused}");
+        assert!(refused.to_string().contains("not created by prony"), "{refused}");
         assert_eq!((&fs::read(place.file()).unwrap(), &fs::read(place.beside(".wal")).unwrap()), (file, log));
     }
     let place = Place::new();
     fs::write(place.beside(".wal"), log).unwrap();
     let refused = place.make(Existing::Replace).await.unwrap_err();
-    assert!(refused.to_string().contains("belongs to a database that was moved"), "{refused}");
+    assert!(refused.to_string().contains("contain data of a database that was moved"), "{refused}");
     fs::remove_file(place.beside(".wal")).unwrap();
     drop(place.make(Existing::Refuse).await.unwrap());
     fs::write(place.beside(".wal"), "a letter").unwrap();
     let refused = place.make(Existing::Replace).await.unwrap_err();
-    assert!(refused.to_string().contains("which DuckDB did not make for it"), "{refused}");
+    assert!(refused.to_string().contains("which DuckDB did not create for this database"), "{refused}");
     assert_eq!(fs::read(place.beside(".wal")).unwrap(), b"a letter");
 }
 

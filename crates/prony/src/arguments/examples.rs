@@ -402,7 +402,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             "prony completions bash > ~/.local/share/bash-completion/completions/prony",
         )],
     ),
-    ("prony man", &[("Read the manual page of a command", "prony man orders run | man -l -")]),
+    (
+        "prony man",
+        &[
+            ("Read the manual page of a command", "prony man orders run | man -l -"),
+            ("Print the text of all warnings as Markdown", "prony man --markdown warnings"),
+        ],
+    ),
 ];
 
 /// Those of a command by its words after `prony`; of `plan …` with that before them.
@@ -547,6 +553,37 @@ mod tests {
             })
             .collect();
         assert!(refused.is_empty(), "{}", refused.join("\n"));
+    }
+
+    /// All sources of the crates as one text, with literals as the program prints them, without breaks of lines.
+    fn sources(directory: &std::path::Path) -> String {
+        let mut text = String::new();
+        for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                text += &sources(&path);
+            } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "toml") {
+                let source = std::fs::read_to_string(&path).unwrap();
+                let mut parts = source.split("\\\n");
+                text += parts.next().unwrap_or_default();
+                parts.for_each(|part| text += part.trim_start());
+            }
+        }
+        text.replace("\\\"", "\"")
+    }
+
+    /// A message that was reworded would leave its answer behind.
+    #[test]
+    fn every_message_of_the_questions_is_one_of_the_program() {
+        let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let directories = std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path().join("src"));
+        let text: String = directories.filter(|src| src.is_dir()).map(|src| sources(&src)).collect();
+        let page = include_str!("../../../../docs/faq.md");
+        let headings = page.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`'));
+        let messages: Vec<&str> = headings.collect();
+        assert!(messages.len() >= 25, "{messages:?}");
+        let unknown: Vec<&&str> = messages.iter().filter(|message| !text.contains(**message)).collect();
+        assert!(unknown.is_empty(), "no source has {unknown:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn rank(heading: Option<&str>) -> usize {
 const GROUPS: &str = include_str!("groups.txt");
 
 /// Groups, each with its commands.
-fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+pub(crate) fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
     let lines = GROUPS.lines().filter_map(|line| line.split_once(": "));
     lines.map(|(group, names)| (group, names.split_whitespace()))
 }

@@ -29,7 +29,7 @@ use load::{Size, Span};
 
 pub(crate) use disk::Disk;
 pub(crate) use examples::of as examples_of;
-pub(crate) use help::{brief, exit_codes};
+pub(crate) use help::{brief, exit_codes, groups};
 pub(crate) use historian::Historian;
 pub(crate) use inspect::Inspect;
 pub(crate) use instance::{Instance, ListInstances, LogOfInstance, StartInstance};
@@ -58,9 +58,12 @@ Environment and defaults:
   over the environment, and the environment over the file. Options that allow overwriting are accepted
   on the command line only.";
 
+/// The version with the commit and the profile of this build.
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PRONY_BUILD"), ")");
+
 /// Measure a database server and name its bottleneck
 #[derive(Debug, Parser)]
-#[command(name = "prony", version, max_term_width = 110)]
+#[command(name = "prony", version, long_version = LONG_VERSION, max_term_width = 110)]
 #[command(after_long_help = PRECEDENCE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -158,6 +161,10 @@ pub(crate) enum Command {
         /// Command, such as study run
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
+
+        /// Print it as Markdown; also for warnings and exit-codes
+        #[arg(long)]
+        markdown: bool,
     },
 }
 

@@ -22,6 +22,7 @@ mod orders_store;
 mod plan;
 mod plc;
 mod proof;
+mod reference;
 mod register;
 mod report;
 mod reporting;
@@ -74,6 +75,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Export(export) => export::run(&export),
         Command::Explain(explain) => explain::run(&explain),
         Command::Completions { shell } => manual::completions(shell),
-        Command::Man { command } => manual::page(&command),
+        Command::Man { command, markdown: true } => reference::print(&command),
+        Command::Man { command, markdown: false } => manual::page(&command),
     }
 }

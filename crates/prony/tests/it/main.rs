@@ -47,6 +47,7 @@ mod reporting;
 mod running;
 mod safety;
 mod sampling;
+mod schema;
 mod script;
 mod secrets;
 mod server_cpu;

@@ -380,7 +380,9 @@ mod tests {
     fn a_scale_without_tables_names_its_remedy() {
         let told = job("files = [\"a.sql\"]\nscale = 10").unwrap_err();
         assert!(
-            told.contains("of a file, give") && told.contains("scale=10") && told.lines().count() == 1,
+            told.contains("`:scale` for the statements of a file, give ")
+                && told.contains("scale=10")
+                && told.lines().count() == 1,
             "{told}"
         );
         let told = job("replay = \"a.csv\"\nscale = 10\ninitialise = true").unwrap_err();

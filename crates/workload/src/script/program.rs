@@ -155,12 +155,17 @@ fn with_log(job: &Job, replay: &Replay, dialect: Dialect, logs: &mut Logs) -> Re
     let length = Span { ns: whole_ns };
     let mut phases = job.phases;
     if phases.warm_up >= length {
-        return refused("workload.script.warm_up", &phases.warm_up, format!("the log lasts only {length}"));
+        return refused(
+            "workload.script.warm_up",
+            &phases.warm_up,
+            format!("the replay lasts only {length}; use a shorter warm-up"),
+        );
     }
     phases.measure = replay.duration.unwrap_or(Span { ns: whole_ns - phases.warm_up.ns });
     if phases.end_ns() > whole_ns {
-        let words =
-            format!("the log lasts only {length}, including the warm-up; use a shorter duration, or omit it");
+        let words = format!(
+            "the replay lasts only {length}, including the warm-up; use a shorter duration, or omit it"
+        );
         return refused("workload.script.duration", &phases.measure, words);
     }
     // What is offered within the window: a log may have been at rest before and behind it.

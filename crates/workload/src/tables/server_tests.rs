@@ -119,7 +119,7 @@ fn a_kind_that_the_server_refuses_to_make_is_left_out_with_its_reason() {
     let (setup, outcome) = run_on(&own, "kind = \"volatile\"").unwrap();
     let lacks = outcome.lacks.unwrap();
     assert!(
-        lacks.starts_with("this server refuses to create such a table")
+        lacks.starts_with("this server refuses to create such a table: ")
             && lacks.contains("no such tables here"),
         "{lacks}"
     );

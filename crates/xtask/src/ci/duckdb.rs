@@ -1,4 +1,4 @@
-//! DuckDB's library below the target directory, and tests of what is linked to it.
+//! DuckDB's library below the target directory, and tests of what links to it.
 //!
 //! The lints include DuckDB where the library is there. The other tests do not: most users build a program without it.
 //!

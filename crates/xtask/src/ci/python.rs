@@ -59,7 +59,7 @@ fn is_made(directory: &Path, pins: &str) -> bool {
 
 fn imports(directory: &Path) -> Command {
     let mut command = python(directory);
-    command.args(["-c", "import duckdb, pandas, pyarrow.parquet"]);
+    command.args(["-c", "import duckdb, jsonschema, pandas, pyarrow.parquet"]);
     command
 }
 

@@ -18,7 +18,7 @@ use super::{Outcome, cargo, memory, watch};
 use crate::workspace::{Workspace, line_of};
 
 /// Builds all tests. Examples serve benchmarks, and the lints compile them.
-pub(crate) const BUILD: [&str; 6] = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-run"];
+const BUILD: [&str; 6] = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-run"];
 /// Test binaries that run at the same time.
 const BINARIES_AT_ONCE: usize = 2;
 /// Slow tests that are listed at the end.
@@ -47,9 +47,15 @@ struct Ended {
     failure: Option<String>,
 }
 
+/// Builds all tests, and with them the program.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    cargo(workspace, &BUILD)?;
+    Ok(())
+}
+
 /// Snapshots that differ fail and leave nothing in the tree.
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
-    cargo(workspace, &BUILD)?;
+    build(workspace)?;
     let memory = memory::directory()?;
     let mut binaries = binaries(workspace)?;
     binaries.sort_by_key(|binary| rank(&binary.name));

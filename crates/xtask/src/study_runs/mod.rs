@@ -9,8 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::ci::test_step::BUILD;
-use crate::ci::{Outcome, watch};
+use crate::ci::{Outcome, test_step};
 use crate::workspace::{Workspace, line_of};
 
 mod page;
@@ -124,7 +123,7 @@ const SECONDS_MAX: &str = "180";
 /// Runs all of them; each failure is printed, and all of them fail the step.
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     // Together with the tests, or else cargo would build what they have in common once more, with fewer features.
-    watch::run_within(watch::LIMIT, workspace.cargo(&BUILD))?;
+    test_step::build(workspace)?;
     let directory = tempfile::Builder::new()
         .prefix("study-")
         .tempdir_in(workspace.target_directory())

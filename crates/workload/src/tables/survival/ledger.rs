@@ -259,7 +259,7 @@ mod tests {
     fn what_nobody_made_so_is_wrong() {
         let wrong =
             |row: (i64, i64)| compared(&[5, 8, 0], &[5, 8, 0], |rows| rows.extend([row])).wrong.unwrap();
-        assert!(wrong((3, -7)).contains("neither the loaded"));
+        assert!(wrong((3, -7)).contains("neither the loaded value nor"));
         assert!(wrong((900, 5)).contains("no client inserted this row"));
         assert!(wrong((0, 5)).contains("no client inserted this row"));
         let never = Changes::new(ROWS, 3).of(0, 30);

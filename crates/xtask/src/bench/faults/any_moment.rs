@@ -151,7 +151,7 @@ fn resumed(lab: &Lab, directory: &Path, results: &Path) -> Result<Findings> {
     let mut resume = lab.prony("study resume", directory);
     resume.arg(results);
     let ended = run(resume, LIMIT)?;
-    let has_come_to_its_end = ended.code() == Some(2) && ended.stderr.contains("came to its end");
+    let has_come_to_its_end = ended.code() == Some(2) && ended.stderr.contains("the study is complete");
     let mut found = incomplete(lab, directory, results)?;
     if has_come_to_its_end {
         found.extend(run(lab.prony(AGAIN, directory), LIMIT)?.unlike(0));
