@@ -90,7 +90,7 @@ fn a_synchronous_pair_fails_over_keeps_what_it_acknowledged_and_becomes_redundan
     assert!(of(&second).is_primary && of(&second).keeper_pid.is_some() && of("monitor").is_witness);
     assert_eq!((of(&first).server_pid, of(&first).keeper_pid), (None, None));
     assert_eq!(told(&pair, "SELECT n FROM kept").unwrap(), "1");
-    assert!(pair.kill_node(&first).unwrap_err().to_string().contains("it does not run"));
+    assert!(pair.kill_node(&first).unwrap_err().to_string().contains("it is not running"));
 
     pair.restart_node(&first).unwrap();
     redundant(&mut pair);

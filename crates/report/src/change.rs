@@ -49,6 +49,17 @@ pub(crate) struct Change {
     pub(crate) confidence: Option<f64>,
 }
 
+/// The largest factor that is a bound. An interval of a few values that scatter has no bound in practice.
+const FACTOR_MOST: f64 = 1e6;
+
+/// A range of factors. A bound beyond all that can be measured is none.
+fn factors(low: f64, high: f64) -> String {
+    match high <= FACTOR_MOST {
+        true => format!("{} to {}", figure(low), figure(high)),
+        false => format!("{} and more", figure(low)),
+    }
+}
+
 impl Change {
     pub(crate) fn of(
         gain_pct: Option<f64>,
@@ -103,7 +114,7 @@ impl Change {
         if self.is_factor() {
             let interval = self.ends.map(|(low, high)| {
                 let (a, b) = (self.ratio(low), self.ratio(high));
-                format!("{level} CI {} to {}", figure(a.min(b)), figure(a.max(b)))
+                format!("{level} CI {}", factors(a.min(b), a.max(b)))
             });
             return Parts { form: Form::Times, figure: figure(self.ratio(self.gain_pct)), interval };
         }
@@ -156,9 +167,7 @@ impl Change {
         };
         let ends = self.ends.map(|(low, high)| {
             let (a, b) = (more(self.times(low)), more(self.times(high)));
-            let (low, high) = (a.min(b), a.max(b));
-            let high = if high.is_finite() { format!("to {}", figure(high)) } else { "and more".to_owned() };
-            format!(" ({} {high}{})", figure(low), self.confidence())
+            format!(" ({}{})", factors(a.min(b), a.max(b)), self.confidence())
         });
         match more(times) {
             times if times.is_finite() && times > 0.0 => {
@@ -343,6 +352,14 @@ mod tests {
                 "1.20 times as much (95% CI 0.700 to 5.00)",
             ),
             (100.0, None, Sense::Time, "nothing is left", "0 times as much"),
+            // Few values that resemble each other: once told as 18,446,744,073,709,551,615.
+            (
+                -41.7,
+                Some((-100.0, 1.8e21)),
+                Sense::More,
+                "0.583 times (0 and more)",
+                "0.583 times as much (95% CI 0 and more)",
+            ),
         ] {
             let change = change(gain, ends, sense);
             assert_eq!((change.told().as_str(), change.says().as_str()), (table, sentence));

@@ -216,7 +216,7 @@ fn what_was_not_synced_is_lost_with_the_power_and_what_was_is_there() {
     assert_eq!(cut("on"), (Value::Null, Some(0)));
     // What has lost so much may not even start again, which is told too.
     let (failed, lost) = cut("off");
-    let is_broken = failed.as_str().is_some_and(|why| why.starts_with("it cannot be undone"));
+    let is_broken = failed.as_str().is_some_and(|why| why.starts_with("the fault cannot be undone"));
     assert!(is_broken || lost > Some(0), "{failed}: {lost:?}");
     labs.run(&["lab", "remove", &name]).ended_with(0);
 }

@@ -89,6 +89,45 @@ mod tests {
         }
     }
 
+    /// Ids behind a level whose verdicts are printed with their rule.
+    fn printed_ids(source: &str) -> impl Iterator<Item = &str> {
+        let levels = ["Level::Failure,", "Level::Warning,", "Level::Note,"];
+        let behind = levels.into_iter().flat_map(|level| source.split(level).skip(1));
+        let texts = behind.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+        texts.filter(|text| text.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+    }
+
+    fn check_sources(directory: &std::path::Path, unknown: &mut Vec<String>) -> usize {
+        let mut found = 0;
+        for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                found += check_sources(&path, unknown);
+            } else if path.extension().is_some_and(|kind| kind == "rs")
+                && !path.display().to_string().contains("test")
+            {
+                let source = std::fs::read_to_string(&path).unwrap();
+                let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+                let ids: Vec<&str> = printed_ids(source).collect();
+                found += ids.len();
+                unknown.extend(
+                    ids.iter().filter(|id| of(id).is_none()).map(|id| format!("{}: {id}", path.display())),
+                );
+            }
+        }
+        found
+    }
+
+    /// A report printed `[registers_hold]`, and `prony explain registers_hold` did not know it.
+    #[test]
+    fn every_rule_that_a_report_prints_has_a_text() {
+        let mut unknown = Vec::new();
+        let found =
+            check_sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut unknown);
+        assert!(found >= 20, "{found}");
+        assert!(unknown.is_empty(), "{unknown:#?}");
+    }
+
     #[test]
     fn a_rule_without_a_text_is_named_by_its_id() {
         assert_eq!(name("no_such_rule"), "No such rule");
