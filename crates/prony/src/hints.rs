@@ -383,6 +383,63 @@ mod tests {
         }
     }
 
+    /// Rows of a page by the command that their heading names: option and text.
+    fn rows(page: &str) -> Vec<(String, String, String)> {
+        let mut command = String::new();
+        let mut rows = Vec::new();
+        for line in page.lines() {
+            if line.starts_with("## ") {
+                let named = line.split('`').nth(1).and_then(|name| name.strip_prefix("prony "));
+                command = named.unwrap_or_default().to_owned();
+            } else if let (false, Some((option, text))) =
+                (command.is_empty(), line.strip_prefix("| `").and_then(|row| row.split_once("` | ")))
+            {
+                rows.push((command.clone(), option.to_owned(), text.trim_end_matches(" |").to_owned()));
+            }
+        }
+        rows
+    }
+
+    /// The pages for those who come from other tools have every hint, and no other.
+    #[test]
+    fn pages_on_other_tools_say_what_the_hints_say() {
+        let tables = [
+            ("disk", DISK),
+            ("historian", HISTORIAN),
+            ("orders run", ORDERS),
+            ("script", SCRIPT),
+            ("script", SCRIPT_OTHERWISE),
+            ("analytics", REPORTING),
+            ("failover", REGISTER),
+            ("tables", TABLES),
+            ("check", CHECK),
+        ];
+        let pages = [
+            include_str!("../../../docs/from-fio.md"),
+            include_str!("../../../docs/from-pgbench.md"),
+            include_str!("../../../docs/from-sysbench.md"),
+        ];
+        let rows: Vec<_> = pages.into_iter().flat_map(rows).collect();
+        for (command, option, text) in &rows {
+            let mut of_command = tables.iter().filter(|(name, _)| name == command);
+            let hint = of_command.find_map(|(_, words)| named(option, words));
+            let hint = hint.map(|hint| if hint == BY_ITS_KIND { BY_THE_PAGE } else { hint });
+            assert_eq!(hint, Some(text.as_str()), "prony {command}: {option}");
+        }
+        for (command, words) in [("disk", DISK), ("script", SCRIPT), ("script", SCRIPT_OTHERWISE)] {
+            for (option, _) in words {
+                let has = rows.iter().any(|(of, known, _)| of == command && known == option);
+                assert!(has, "no page has {option} of prony {command}");
+            }
+        }
+        for (load, ours) in LOADS {
+            assert!(pages.iter().any(|page| page.contains(&format!("| `{load}` | {ours} |"))), "{load}");
+        }
+    }
+
+    /// What a page says of an option whose value tells what it becomes.
+    const BY_THE_PAGE: &str = "--pattern and --read-share; see the table of loads";
+
     /// A hint that names no option of its command would send its reader on.
     #[test]
     fn hints_name_options_that_the_command_has() {

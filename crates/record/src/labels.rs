@@ -45,7 +45,7 @@ pub struct Tag {
 pub enum LabelError {
     /// It is no name of a run.
     #[error(
-        "`{given}` cannot be a name: {problem}; give letters from a to z, digits, and . _ - in between, {NAME_BYTES_MAX} at most"
+        "`{given}` cannot be a name: {problem}; use letters from a to z, digits, and . _ - in between, {NAME_BYTES_MAX} at most"
     )]
     Name {
         /// What was given.
@@ -123,8 +123,8 @@ fn problem(name: &str) -> Option<&'static str> {
         "" => Some("it is empty"),
         _ if name.len() > NAME_BYTES_MAX => Some("it is too long"),
         _ if name.contains(char::is_whitespace) => Some("it has a space"),
-        _ if !name.chars().all(is_plain) => Some("it has a character that not every file system takes"),
-        _ if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) => Some("it begins with . _ or -"),
+        _ if !name.chars().all(is_plain) => Some("it has a character that some file systems do not accept"),
+        _ if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) => Some("it starts with . _ or -"),
         _ if name.ends_with(['.', '-']) => Some("it ends with . or -"),
         _ => None,
     }
@@ -185,13 +185,13 @@ mod tests {
             ("two words", "it has a space"),
             ("../etc", "it has a character"),
             ("Größe", "it has a character"),
-            ("-x", "it begins with"),
-            (".hidden", "it begins with"),
+            ("-x", "it starts with"),
+            (".hidden", "it starts with"),
             ("x-", "it ends with"),
             (&"x".repeat(61), "it is too long"),
         ] {
             let told = refused(name);
-            assert!(told.contains(problem) && told.contains("give letters"), "{name}: {told}");
+            assert!(told.contains(problem) && told.contains("use letters"), "{name}: {told}");
         }
     }
 

@@ -135,7 +135,7 @@ async fn a_database_of_ours_is_made_taken_up_replaced_and_removed_and_one_of_oth
         matches!(made.is_held().await.unwrap(), Held::Lost(why) if why.contains("another run of prony is using it now"))
     );
     assert!(made.session().await.is_err());
-    assert!(made.remove().await.unwrap_err().to_string().contains("took it up"));
+    assert!(made.remove().await.unwrap_err().to_string().contains("reused it"));
     let replaced = Box::pin(Own::make(&url, "mine", &claim(3, Existing::Replace))).await.unwrap();
     assert_eq!(replaced.session().await.unwrap().count_rows("SHOW TABLES", &[]).await.unwrap(), 1);
     replaced.remove().await.unwrap();

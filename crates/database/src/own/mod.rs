@@ -427,10 +427,10 @@ fn refused(refusal: Refusal, wish: Wish, place: &str, other: &str, removal: &str
     Error::NoDatabase(match refusal {
         Refusal::Foreign => format!("{place} was not created by prony and is left as it is: {other}"),
         Refusal::OfAnotherRun => format!(
-            "{place} is there from an earlier run of prony: {}remove it by: {removal}",
+            "{place} exists from an earlier run of prony: {}delete it with: {removal}",
             taken_up(wish)
         ),
-        Refusal::Gone => format!("{place} is not there any more"),
+        Refusal::Gone => format!("{place} does not exist any more"),
     })
 }
 
@@ -442,7 +442,7 @@ fn taken_up(Wish { existing, instead }: Wish) -> String {
         // Of a place that is none of the user's choice, nothing else can be said.
         _ if existing == Existing::Leftover => String::new(),
         Some(instead) => {
-            format!("take it up again with {}, replace it with {replace}, or ", parameter(instead))
+            format!("reuse it with {}, replace it with {replace}, or ", parameter(instead))
         }
         None => format!("replace it with {replace}, or "),
     }
@@ -452,12 +452,12 @@ fn taken_up(Wish { existing, instead }: Wish) -> String {
 fn left(refusal: Refusal, place: &str, removal: &str) -> Error {
     Error::NoDatabase(match refusal {
         Refusal::Foreign => format!(
-            "{place} is left as it is: it is not the one that this run made, which somebody removed or renamed meanwhile"
+            "{place} is left as it is: this run did not create it. Somebody deleted or renamed the one that this run created"
         ),
         Refusal::OfAnotherRun => format!(
-            "{place} is left as it is: another run of prony took it up meanwhile; if nobody needs it, remove it by: {removal}"
+            "{place} is left as it is: another run of prony reused it meanwhile. If nobody needs it, delete it with: {removal}"
         ),
-        Refusal::Gone => format!("{place} is not there any more"),
+        Refusal::Gone => format!("{place} does not exist any more"),
     })
 }
 

@@ -82,7 +82,7 @@ async fn a_kept_database_is_refused_reused_or_replaced() {
     );
     // Who chose neither the place nor what happens there is told of no parameter.
     let refused = place.make(Existing::Leftover).await.unwrap_err().to_string();
-    assert!(!refused.contains("target.database") && refused.contains("remove it by: rm -f"), "{refused}");
+    assert!(!refused.contains("target.database") && refused.contains("delete it with: rm -f"), "{refused}");
     let own = place.make(Existing::Reuse).await.unwrap();
     assert!(own.was_there());
     let rows = own.session().await.unwrap().count_rows("SELECT * FROM samples", &[]).await;
@@ -226,7 +226,7 @@ async fn a_file_that_took_the_name_is_left() {
         assert!(refused.unwrap_err().to_string().contains("another file has its name now"));
     }
     let left = own.remove().await.unwrap_err().to_string();
-    assert!(left.contains("is not the one that this run made"), "{left}");
+    assert!(left.contains("this run did not create it"), "{left}");
     assert_eq!(fs::read_to_string(place.file()).unwrap(), "theirs");
 }
 
@@ -246,7 +246,7 @@ async fn a_database_whose_lock_was_removed_is_left_to_whoever_took_it_up() {
     drop(other);
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)), "kept by the other one");
     let left = own.remove().await.unwrap_err().to_string();
-    assert!(left.contains("another run of prony took it up"), "{left}");
+    assert!(left.contains("another run of prony reused it"), "{left}");
     assert!(place.file().exists());
 }
 
@@ -257,7 +257,7 @@ async fn what_another_run_made_or_took_up_is_left() {
     let own = place.make(Existing::Reuse).await.unwrap();
     fill(&own).await;
     let left = own.remove().await.unwrap_err().to_string();
-    assert!(left.contains("another run of prony took it up"), "{left}");
+    assert!(left.contains("another run of prony reused it"), "{left}");
     let this = Claim::new(RunId::new().unwrap(), Existing::Refuse);
     let refused = Own::make(&place.url(), "unused", &this).await.unwrap_err().to_string();
     assert!(refused.contains("from an earlier run"), "{refused}");

@@ -95,11 +95,11 @@ pub(super) async fn what_another_run_took_up_is_left(engine: Engine) {
     append.unwrap();
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
     let left = own.clone().remove().await.unwrap_err().to_string();
-    assert!(left.contains("is left as it is: another run of prony took it up"), "{left}");
+    assert!(left.contains("is left as it is: another run of prony reused it"), "{left}");
     drop(taken_up);
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
     let left = own.remove().await.unwrap_err().to_string();
-    assert!(left.contains("is left as it is: another run of prony took it up"), "{left}");
+    assert!(left.contains("is left as it is: another run of prony reused it"), "{left}");
     let own = reused(&server, "prony_taken_up").await;
     assert_eq!(own.session().await.unwrap().query(COUNT, &[]).await.unwrap(), [[Value::I64(7)]]);
     own.remove().await.unwrap_err();
@@ -143,7 +143,7 @@ pub(super) async fn a_database_that_took_the_name_is_left(engine: Engine) {
     inside.script("CREATE TABLE theirs (x integer); INSERT INTO theirs VALUES (1)").await.unwrap();
     assert!(matches!(own.is_held().await.unwrap(), Held::Lost(_)));
     let left = own.remove().await.unwrap_err().to_string();
-    assert!(left.contains("is not the one that this run made"), "{left}");
+    assert!(left.contains("this run did not create it"), "{left}");
     assert_eq!(inside.query("SELECT x FROM theirs", &[]).await.unwrap(), [[Value::I64(1)]]);
 }
 

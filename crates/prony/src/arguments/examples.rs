@@ -283,7 +283,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "Measure every night, and exit with code 3 if a figure is worse than the release",
                 "prony check /data --results nightly",
             ),
-            ("", "prony history nightly/* --baseline nightly/release --html --output history.html"),
+            ("", "prony history nightly/* --results nightly --baseline release --html --output history.html"),
         ],
     ),
     (

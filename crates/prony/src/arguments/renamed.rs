@@ -48,7 +48,16 @@ pub(super) fn with_old_names(command: Command) -> Command {
         Some(old) => argument.alias(old),
         None => argument,
     });
+    let command = command.mut_args(underscored);
     command.mut_subcommands(with_old_names)
+}
+
+/// Lets an option be given with underscores, as DVD Store and study files spell names: `--n_threads`.
+fn underscored(argument: Arg) -> Arg {
+    let aliases = argument.get_all_aliases().unwrap_or_default();
+    let names = argument.get_long().into_iter().chain(aliases).filter(|name| name.contains('-'));
+    let names: Vec<String> = names.map(|name| name.replace('-', "_")).collect();
+    argument.aliases(names)
 }
 
 fn in_environment(option: &str) -> String {
@@ -106,6 +115,18 @@ mod tests {
         let matches =
             program().try_get_matches_from(&words).unwrap_or_else(|error| panic!("{line:?}\n{error}"));
         notes(&line.iter().map(OsString::from).collect::<Vec<_>>(), &program(), &matches)
+    }
+
+    /// Names as the driver of DVD Store 2.1 has them.
+    #[test]
+    fn parameters_of_dvd_store_are_read_with_underscores() {
+        let line = "prony orders run --target fake: --n_threads 8 --ramp_rate 10 --run_time 2m --db_size 10MB --warmup_time 1m \
+                    --think_time 1s --pct_newcustomers 20 --n_searches 3 --search_batch_size 5 --n_line_items 5";
+        let read = crate::parse(
+            line.split_whitespace().map(Into::into).collect(),
+            &crate::config::Config::default(),
+        );
+        assert!(read.is_ok(), "{}", read.unwrap_err());
     }
 
     #[test]

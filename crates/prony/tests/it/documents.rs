@@ -110,7 +110,10 @@ fn where_nothing_can_be_written_nothing_is_measured() {
     study(&bench, &[], "");
     bench.write("theirs.xml", "theirs");
     for (options, problem) in [
-        (&["--junit", "theirs.xml"][..], "theirs.xml exists, and nothing is overwritten: name another file"),
+        (
+            &["--junit", "theirs.xml"][..],
+            "theirs.xml already exists, and prony does not overwrite it: use another file",
+        ),
         (&["--markdown", "later/c.md"], "directory later does not exist; create it, or use another one"),
         (
             &["--markdown", "c", "--junit", "./c"],
@@ -125,7 +128,10 @@ fn where_nothing_can_be_written_nothing_is_measured() {
     assert_eq!(bench.results(), None);
     assert_eq!(fs::read_to_string(bench.path("theirs.xml")).unwrap(), "theirs");
     assert_eq!(bench.names("."), ["study.toml", "theirs.xml"], "nothing is left of the attempt");
-    bench.run(&["compare", "a", "b", "--junit", "theirs.xml"]).ended_with(2).says("nothing is overwritten");
+    bench
+        .run(&["compare", "a", "b", "--junit", "theirs.xml"])
+        .ended_with(2)
+        .says("prony does not overwrite it");
     bench
         .run(&["report", "latest", "--markdown", "later/c.md"])
         .ended_with(2)
@@ -138,7 +144,11 @@ fn a_file_that_somebody_else_made_meanwhile_stays_and_the_results_are_told() {
     let bench = Workbench::new();
     study(&bench, &[], "before = \"echo theirs > ci.xml\"");
     let outcome = bench.run(&["study", "run", "study.toml", "--junit", "ci.xml"]).ended_with(2);
-    assert!(outcome.stderr.contains("ci.xml exists, and nothing is overwritten"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("ci.xml already exists, and prony does not overwrite it"),
+        "{}",
+        outcome.stderr
+    );
     assert!(
         outcome.stderr.contains("To write them to another file: prony report prony-results/"),
         "{}",

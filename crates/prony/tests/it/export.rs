@@ -156,7 +156,8 @@ fn a_file_that_exists_is_refused_and_stays() {
     let directory = measured_invalid(&bench, "a");
     let theirs = bench.write("table.csv", "theirs");
     let into = |file: &str| bench.run(&["export", &directory, "--csv", "--output", file]).ended_with(2);
-    into("table.csv").says("table.csv exists, and nothing is overwritten: name another file, or remove it");
+    into("table.csv")
+        .says("table.csv already exists, and prony does not overwrite it: use another file, or delete it");
     assert_eq!(fs::read_to_string(theirs).unwrap(), "theirs");
     into("later/table.csv").says("directory later does not exist; create it");
     assert_eq!(bench.names("."), ["a", "table.csv"]);

@@ -333,7 +333,7 @@ fn a_database_that_is_refused_is_refused_before_anything_is_announced() {
     let kept = ["historian", "--target", "sqlite:h.db", "--rate", "10", "--duration", "1s", "--screens", "0"];
     bench.run(&[&kept[..], &["--keep"]].concat());
     let outcome =
-        bench.run(&kept).ended_with(2).says("h.db is there from an earlier run of prony").says("--reuse");
+        bench.run(&kept).ended_with(2).says("h.db exists from an earlier run of prony").says("--reuse");
     assert!(!outcome.stderr.contains("deleted at the end"), "{}", outcome.stderr);
 }
 
@@ -437,7 +437,7 @@ fn what_a_server_refuses_is_found_before_anything_is_announced() {
         run(&load).ended_with(0);
         let again = run(&load)
             .ended_with(2)
-            .says("from an earlier run of prony: replace it with --replace, or remove");
+            .says("from an earlier run of prony: replace it with --replace, or delete");
         silent(&again);
         let historian = run(&commands(&url, "prony_before")[0]).ended_with(2);
         silent(&historian.says("contains order data of size 1MB and cannot hold anything else"));

@@ -97,7 +97,7 @@ fn a_study_whose_target_is_another_s_by_now_is_not_taken_up_again() {
         "historian --rate 10 --duration 1s --screens 0 --keep --target {url} --database prony_taken_since --results other"
     );
     bench.run(&words(&keep));
-    resumed(&bench, &results, 2).says("is there from an earlier run of prony");
+    resumed(&bench, &results, 2).says("exists from an earlier run of prony");
     let changed = fs::read_to_string(results.join("study.toml")).unwrap().replace("taken_since", "elsewhere");
     fs::write(results.join("study.toml"), changed).unwrap();
     resumed(&bench, &results, 2).says("study.toml differs from the target");

@@ -44,7 +44,8 @@ impl Compare {
             self.against.iter().map(|against| self.summed_up(against, width.min(SENTENCE_WIDTH))).collect();
         if !self.against.is_empty() {
             let (trust, reasons) = self.trust();
-            let reason = reasons.first().map(|reason| format!(": {}", reason.short)).unwrap_or_default();
+            let reason = reasons.first().map(|reason| format!(": {}", reason.short.trim_end_matches('.')));
+            let reason = reason.unwrap_or_default();
             blocks.push(wrapped(&format!("Reliability: {}{reason}.", trust.word())));
         }
         let unused = self.studies.iter().flat_map(not_used);

@@ -59,7 +59,7 @@ mod tests {
         let path = directory.path().join("runs.csv");
         fs::write(&path, "theirs").unwrap();
         let error = create(&path, b"ours").unwrap_err();
-        assert!(error.is_usage() && error.to_string().contains("runs.csv exists"), "{error}");
+        assert!(error.is_usage() && error.to_string().contains("runs.csv already exists"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         let link = directory.path().join("link.csv");
         symlink("nowhere", &link).unwrap();

@@ -77,7 +77,7 @@ impl<'a> Table<'a> {
 #[non_exhaustive]
 pub enum ExportError {
     /// The file is there already.
-    #[error("{path} exists, and nothing is overwritten: name another file, or remove it", path = path.display())]
+    #[error("{path} already exists, and prony does not overwrite it: use another file, or delete it", path = path.display())]
     Exists {
         /// What was given.
         path: PathBuf,

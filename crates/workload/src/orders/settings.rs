@@ -121,7 +121,7 @@ pub struct Settings {
     /// Size that the stores must have, such as 10MB
     ///
     /// [default: any]
-    #[arg(long, value_name = "SIZE", help_heading = "Orders")]
+    #[arg(long, alias = "db-size", value_name = "SIZE", help_heading = "Orders")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<StoreSize>,
 

@@ -166,7 +166,7 @@ pub(crate) struct StoreRows {
     ///
     /// The size is nominal: 10MB means 20,000 customers, 12,000 orders and 10,000 products. 1GB and larger sizes follow their
     /// own rules, as in DVD Store.
-    #[arg(long, value_name = "SIZE", default_value_t)]
+    #[arg(long, alias = "db-size", value_name = "SIZE", default_value_t)]
     pub(crate) size: StoreSize,
 
     /// Seed of the rows

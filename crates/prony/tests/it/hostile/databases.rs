@@ -225,7 +225,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: HISTORIAN,
-        says: "is there from an earlier run of prony",
+        says: "exists from an earlier run of prony",
         ..ROW
     },
     Row {
@@ -235,7 +235,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "check --file-size 16MiB --duration 50ms",
-        says: "is there from an earlier run of prony",
+        says: "exists from an earlier run of prony",
         ..ROW
     },
     Row {
@@ -246,7 +246,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: "study run study.toml",
-        says: "is there from an earlier run of prony",
+        says: "exists from an earlier run of prony",
         ..ROW
     },
     Row {
@@ -258,7 +258,7 @@ const ROWS: &[Row] = &[
             fs::rename(scene.path("theirs"), scene.path("there")).unwrap();
         }),
         code: 1,
-        says: "is not the one that this run made",
+        says: "this run did not create it",
         after: |scene, _| assert_eq!(fs::read(scene.path("there")).unwrap(), b"precious"),
         ..ROW
     },
@@ -302,7 +302,7 @@ fn a_database_that_was_kept_after_the_kill_is_not_what_the_study_left() {
     bench.run(&keep.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>()).ended_with(0);
     let before = fs::read(bench.path("there")).unwrap();
     let resume = ["study", "resume", results.to_str().unwrap()];
-    bench.run(&resume).ended_with(2).says("is there from an earlier run of prony");
+    bench.run(&resume).ended_with(2).says("exists from an earlier run of prony");
     assert_eq!(fs::read(bench.path("there")).unwrap(), before);
     fs::remove_file(bench.path("there")).unwrap();
     bench.run(&resume).ended_with(0);
@@ -391,7 +391,7 @@ fn what_the_dba_made_meanwhile_stays(url: &str, drop: &str) {
     let theirs = inside(url, "prony_replaced_there");
     let make = ["CREATE TABLE theirs (x integer)", "INSERT INTO theirs VALUES (1)", "SELECT x FROM theirs"];
     assert_eq!(sql(&theirs, &make), [[Value::I64(1)]]);
-    running.ended().ended_with(1).says("is not the one that this run made");
+    running.ended().ended_with(1).says("this run did not create it");
     assert_eq!(sql(&theirs, &["SELECT x FROM theirs"]), [[Value::I64(1)]]);
 }
 

@@ -168,7 +168,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: EXPORTS,
-        says: "there exists, and nothing is overwritten",
+        says: "there already exists, and prony does not overwrite it",
         ..ROW
     },
     Row {
@@ -178,7 +178,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: EXPORTS,
-        says: "there exists, and nothing is overwritten",
+        says: "there already exists, and prony does not overwrite it",
         after: |scene, _| assert!(!scene.path("nowhere").exists()),
         ..ROW
     },
@@ -189,7 +189,7 @@ const ROWS: &[Row] = &[
             true
         },
         command: EXPORTS,
-        says: "there exists, and nothing is overwritten",
+        says: "there already exists, and prony does not overwrite it",
         ..ROW
     },
     Row {
