@@ -426,7 +426,7 @@ fn a_comparison_is_written_as_a_page_that_overwrites_nothing() {
     for part in ["after against before", "<svg", "Reliability", "id=\"machines\""] {
         assert!(page.contains(part), "{part}");
     }
-    let again = compare("page.html").ended_with(2).says("page.html exists");
+    let again = compare("page.html").ended_with(2).says("page.html already exists");
     assert_eq!(again.stdout, "", "known before anything is read");
     assert!(compare("-").ended_with(4).stdout.starts_with("<!DOCTYPE html>"));
     bench
