@@ -555,15 +555,25 @@ mod tests {
         assert!(refused.is_empty(), "{}", refused.join("\n"));
     }
 
-    /// All sources of the crates as one text, with literals as the program prints them, without breaks of lines.
+    /// Whether the code of a file, or of a directory, is only for tests.
+    fn is_of_tests(path: &std::path::Path) -> bool {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        name == "tests" || name.ends_with("_tests")
+    }
+
+    /// All sources of the program as one text, with literals as it prints them, without breaks of lines.
     fn sources(directory: &std::path::Path) -> String {
         let mut text = String::new();
         for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
             let path = entry.path();
+            if is_of_tests(&path) {
+                continue;
+            }
             if path.is_dir() {
                 text += &sources(&path);
             } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "toml") {
                 let source = std::fs::read_to_string(&path).unwrap();
+                let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
                 let mut parts = source.split("\\\n");
                 text += parts.next().unwrap_or_default();
                 parts.for_each(|part| text += part.trim_start());

@@ -16,6 +16,19 @@ fn help_of_the_program() {
     insta::assert_snapshot!(text);
 }
 
+/// A figure belongs to the program that measured it.
+#[test]
+fn the_version_has_the_commit_and_the_profile() {
+    let version = Workbench::new().run(&["--version"]).ended_with(0).stdout;
+    let build = version.trim().strip_prefix(concat!("prony ", env!("CARGO_PKG_VERSION"), " ("));
+    let build = build.and_then(|build| build.strip_suffix(')'));
+    let (commit, profile) = build.and_then(|build| build.split_once(", profile ")).unwrap_or_default();
+    assert!(commit.starts_with("commit ") || commit == "unknown commit", "{version}");
+    assert!(!profile.is_empty() && profile != "unknown", "{version}");
+    let short = Workbench::new().run(&["-V"]).ended_with(0).stdout;
+    assert_eq!(short.trim(), concat!("prony ", env!("CARGO_PKG_VERSION")));
+}
+
 #[test]
 fn help_of_disk() {
     let text = printed(&["disk", "--help"]);

@@ -192,6 +192,16 @@ fn a_column_store_of_duckdb_is_measured_killed_and_removed() {
     assert!(access.contains("DuckDB has no procedures"), "{access}");
 }
 
+/// Users would have to set LD_LIBRARY_PATH for each run.
+#[cfg(feature = "duckdb")]
+#[test]
+fn a_program_linked_to_duckdb_finds_its_library() {
+    let bench = Workbench::new();
+    let mut command = bench.command(crate::workbench::PRONY);
+    command.env_remove("LD_LIBRARY_PATH").arg("-V");
+    crate::workbench::finish(command).ended_with(0);
+}
+
 #[cfg(feature = "duckdb")]
 #[test]
 fn a_file_for_duckdb_that_is_not_pronys_is_neither_used_nor_replaced() {
