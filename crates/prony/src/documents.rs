@@ -9,7 +9,6 @@ use results::export;
 
 use crate::arguments::AskedDocuments;
 use crate::exit::Failure;
-use crate::spelling::spelled;
 use crate::terminal;
 
 /// Stands for stdout.
@@ -95,7 +94,7 @@ impl Documents {
     /// Writes those of a run.
     pub(crate) fn of_run(&self, report: &Report) -> Result<(), Failure> {
         self.write(|form| match form {
-            Form::Markdown => report.markdown(|text| spelled(text).into_owned()),
+            Form::Markdown => report.markdown(),
             Form::Junit => report.junit(),
             Form::Page => report.html(),
         })

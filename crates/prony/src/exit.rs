@@ -72,7 +72,7 @@ impl Exit {
     pub(crate) fn told(report: &Report) -> Self {
         let exit = Self::of(report);
         if let Some(why) = exit.reason(report) {
-            tell!("exit {}: {}", exit as u8, spelling::spelled(&why));
+            tell!("exit {}: {}", exit as u8, why);
         }
         exit
     }

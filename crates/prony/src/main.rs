@@ -63,6 +63,7 @@ const PANICKED: u8 = 101;
 
 fn run() -> ExitCode {
     interrupt::listen();
+    spelling::begin();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let called_sqlio = arguments
         .first()

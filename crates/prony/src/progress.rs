@@ -15,7 +15,6 @@ use study::{Plan, Study};
 use crate::advance::Advance;
 use crate::left::Left;
 use crate::log::{self, Log};
-use crate::spelling::spelled;
 use crate::{terminal, ticker};
 
 /// How often a plain line is printed.
@@ -303,7 +302,7 @@ fn label(trial: &TrialRecord, trials: Option<usize>) -> String {
 /// `database unreachable for 2.0 s: connection reset`.
 fn away(mark: &Mark, now_s: f64) -> String {
     let who = if mark.kind == MarkKind::SourceOutage { "source" } else { "database" };
-    format!("{who} unreachable for {:.1} s: {}", (now_s - mark.begin_s).max(0.0), spelled(&mark.what))
+    format!("{who} unreachable for {:.1} s: {}", (now_s - mark.begin_s).max(0.0), mark.what)
 }
 
 /// The records that a historian has accepted and not yet written, if it is one.

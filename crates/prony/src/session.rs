@@ -20,7 +20,7 @@ use crate::arguments::{Format, Output};
 use crate::documents::Documents;
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{commands, config, interrupt, laboratory, memory, space, spelling, terminal};
+use crate::{commands, config, interrupt, laboratory, memory, space, terminal};
 
 /// Runs a study and prints its report.
 pub(crate) fn run(study: &Study, output: &Output) -> Result<Exit, Failure> {
@@ -172,7 +172,6 @@ fn conduct(
     let measured = results.writer.archive().clone();
     let mut look = || look(&measured);
     let result = runner::run(study, plan, resume, context, stop, &mut look, &mut |event| {
-        let event = &*spelling::event(event);
         progress.show(event);
         let lines = lines(event);
         // What nobody can read any more is measured and stored all the same.
@@ -388,9 +387,7 @@ pub(crate) fn show(report: &Report, format: Format, documents: &Documents) -> Re
         Format { json: true, .. } => terminal::print_json(&report.json()),
         Format { csv: true, .. } => terminal::print_file(report.csv().as_bytes()),
         _ if format.wants_details() => show_details(report),
-        Format { .. } => {
-            terminal::print(&report.brief(terminal::width(), |text| spelling::spelled(text).into_owned()))
-        }
+        Format { .. } => terminal::print(&report.brief(terminal::width())),
     }
 }
 

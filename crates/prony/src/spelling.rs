@@ -1,17 +1,11 @@
-//! How parameters are spelled where they were given: as flags of the command line, or as keys of a study file.
+//! How a sentence writes a parameter: as an option of the command line, or as a key of a study file.
 //!
-//! The rest of the program names them in one neutral spelling, [`record::Mention`]; here alone it becomes that of the command
-//! that runs.
+//! The libraries name parameters as [`record::Mention`]. This module writes them for the command that runs.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use clap::CommandFactory;
-use record::{Event, Mention, Parameter};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
+use record::{Mention, Parameter};
 use study::{MistakePlace, StudyError};
 
 use crate::arguments::{Arguments, Command, Study, new_command, new_option};
@@ -25,56 +19,29 @@ pub(crate) enum Spelling {
     Keys,
 }
 
-/// That of the command that runs; there is one command a process.
+/// The spelling of the command that runs. A process runs one command.
 static OF_THIS_COMMAND: OnceLock<Spelling> = OnceLock::new();
 
-/// What is told from here on is spelled as this command takes it.
-pub(crate) fn set(command: &Command) {
-    let spelling = match command {
-        Command::Study(Study::Run(_) | Study::Plan(_) | Study::Resume(_)) => Spelling::Keys,
-        _ => Spelling::Flags,
-    };
-    // Set once, before anything is told; a second time would be a mistake of ours that costs no more than a spelling.
-    let _ = OF_THIS_COMMAND.set(spelling);
+/// Writes all sentences of this process as the command line or the study file has its parameters.
+pub(crate) fn begin() {
+    record::spell_by(|mention| of_this_command().mention(mention));
 }
 
-/// A text with its parameters spelled as the command that runs takes them.
-pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
-    OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags).spelled(text)
+/// Decides between options and keys by the command that runs.
+pub(crate) fn set(command: &Command) {
+    OF_THIS_COMMAND.get_or_init(|| match command {
+        Command::Study(Study::Run(_) | Study::Plan(_) | Study::Resume(_)) => Spelling::Keys,
+        _ => Spelling::Flags,
+    });
+}
+
+fn of_this_command() -> Spelling {
+    OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags)
 }
 
 /// A mistake of a study under the flag or the key that it was given by.
 pub(crate) fn mistake(StudyError { place, problem }: &StudyError) -> String {
-    format!("{}: {problem}", OF_THIS_COMMAND.get().copied().unwrap_or(Spelling::Flags).place(place))
-}
-
-/// An event whose sentences are spelled so: they are stored, and read long after this command.
-pub(crate) fn event(event: &Event) -> Cow<'_, Event> {
-    Cow::Owned(match event {
-        Event::TrialFinished(trial) => Event::TrialFinished(all_spelled(trial)),
-        Event::StudyFinished(manifest) => Event::StudyFinished(all_spelled(manifest)),
-        Event::Mark { number, mark } => Event::Mark { number: *number, mark: all_spelled(mark) },
-        _ => return Cow::Borrowed(event),
-    })
-}
-
-/// The same with each of its texts spelled so, wherever it stands.
-fn all_spelled<T: Clone + Serialize + DeserializeOwned>(whole: &T) -> T {
-    let spelled = serde_json::to_value(whole).and_then(|mut value| {
-        spell(&mut value);
-        serde_json::from_value(value)
-    });
-    // What can be stored can be read; should it not, its texts are those of everybody.
-    spelled.unwrap_or_else(|_| whole.clone())
-}
-
-fn spell(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = spelled(text).into_owned(),
-        Value::Array(values) => values.iter_mut().for_each(spell),
-        Value::Object(values) => values.values_mut().for_each(spell),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    format!("{}: {problem}", of_this_command().place(place))
 }
 
 impl Spelling {
@@ -89,9 +56,9 @@ impl Spelling {
         }
     }
 
-    fn spelled(self, text: &str) -> Cow<'_, str> {
-        record::spelled(text, |mention| match mention {
-            // A study file has no place for what has no dot, but for a table.
+    fn mention(self, mention: &Mention<'_>) -> String {
+        match mention {
+            // A study file has keys with dots, and tables.
             Mention::Parameter(parameter)
                 if self == Self::Keys && (parameter.key.contains('.') || parameter.key == "search") =>
             {
@@ -103,7 +70,7 @@ impl Spelling {
                 let words = std::iter::once(format!("prony {name}"));
                 words.chain(command.parameters.iter().map(flag)).collect::<Vec<_>>().join(" ")
             }
-        })
+        }
     }
 }
 
@@ -231,9 +198,8 @@ mod tests {
             (Parameter::new("search"), "--find-max", "search"),
             (Parameter::new("threads"), "--threads", "--threads"),
         ] {
-            let text = format!("give {parameter}");
-            assert_eq!(Spelling::Flags.spelled(&text), format!("give {flag}"));
-            assert_eq!(Spelling::Keys.spelled(&text), format!("give {key}"));
+            let mention = Mention::Parameter(&parameter);
+            assert_eq!((&*Spelling::Flags.mention(&mention), &*Spelling::Keys.mention(&mention)), (flag, key));
         }
     }
 
@@ -287,18 +253,7 @@ mod tests {
             .with(Parameter::new("replace").of(true))
             .with(Parameter::new("size").of("10MB"));
         for spelling in [Spelling::Flags, Spelling::Keys] {
-            assert_eq!(spelling.spelled(&command.to_string()), "prony orders load --replace --size 10MB");
+            assert_eq!(spelling.mention(&Mention::Command(&command)), "prony orders load --replace --size 10MB");
         }
-    }
-
-    /// A client's last words stood in records and reports as the libraries spell them.
-    #[test]
-    fn texts_of_records_are_spelled_wherever_they_stand() {
-        let what = "its client stopped: see ‹\u{2063}prony orders verify\u{2063}› or ‹\u{2063}workload.orders.n_threads\u{2063}›";
-        let mark = record::Mark::planned(record::MarkKind::Outage, 0.5, None, what);
-        let told = event(&Event::Mark { number: 3, mark: mark.clone() }).into_owned();
-        let Event::Mark { number: 3, mark: spelled } = told else { panic!("{told:?}") };
-        assert_eq!(spelled.what, "its client stopped: see prony orders verify or --clients");
-        assert_eq!(record::Mark { what: mark.what.clone(), ..spelled }, mark, "all else stays");
     }
 }

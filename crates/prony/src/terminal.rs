@@ -19,7 +19,6 @@ use report::Letters;
 use report::format::wrapped;
 
 use crate::exit::{Exit, Failure};
-use crate::spelling::spelled;
 
 /// A line on stderr, on a terminal broken at words. A reader that is gone costs no result.
 macro_rules! tell {
@@ -63,7 +62,7 @@ pub(crate) fn shows_live_line() -> bool {
 /// What `tell!` comes to.
 pub(crate) fn tell_line(line: Arguments<'_>) {
     let line = line.to_string();
-    let line = at_width_of_stderr(&shown(&without_logins_of_arguments(&spelled(&line))));
+    let line = at_width_of_stderr(&shown(&without_logins_of_arguments(&line)));
     let _ = io::stderr().write_all((line + "\n").as_bytes());
 }
 

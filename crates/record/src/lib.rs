@@ -85,7 +85,7 @@ pub use machine::{
 pub use manifest::{Manifest, PlannedTrial, Resumption, SearchRules};
 pub use mark::{Mark, MarkKind};
 pub use measured::{MeasuredTrial, StudyRecord};
-pub use mention::{Command, Mention, Parameter, spelled};
+pub use mention::{Command, Mention, Parameter, spell_by};
 pub use metric::{Direction, METRICS, Metric};
 pub use observation::Observation;
 pub use orders::{OrdersOutcome, OrdersSetup, StoreTarget, TargetOutcome};

@@ -14,7 +14,7 @@ use crate::workloads;
 
 /// Share of a device's requests or bytes from which on background load is reported. On a device that nothing else used, it was at
 /// most 2% in 9 of 12 trials; the other three led to the allowances for flushes.
-const SHARE_MAX: f64 = 0.1;
+pub(crate) const SHARE_MAX: f64 = 0.1;
 /// The same for its requests in flight: with fewer, not one of ten of ours meets one of theirs, so that none waits much longer.
 const IN_FLIGHT_MAX: f64 = 0.1;
 /// Bytes that a file system may write for a flush. A transaction of ext4's journal was five blocks of 4 KiB and two flushes, which is

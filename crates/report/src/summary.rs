@@ -2,7 +2,7 @@
 //!
 //! All of it follows from verdicts and figures. Nothing is judged here a second time.
 
-use record::{Command, Lines, Mention, Parameter, State, shown};
+use record::{Command, Lines, State, shown};
 
 use crate::comparison::{Outcome, THRESHOLD, ThresholdResult};
 use crate::format;
@@ -113,23 +113,6 @@ impl Summary {
         self.answers.split_at(most.max(self.plain).min(self.answers.len()))
     }
 
-    /// The next step where nobody types: commands in words.
-    pub(crate) fn next_in_words(&self) -> Option<String> {
-        let words = |parameter: &Parameter<'_>| match &parameter.value {
-            Some(value) => format!("{} {value}", parameter.name()),
-            None => parameter.name().to_owned(),
-        };
-        let spelled = |mention: &Mention<'_>| match mention {
-            Mention::Parameter(parameter) => words(parameter),
-            Mention::Command(command) if command.parameters.is_empty() => format!("prony {}", command.name),
-            Mention::Command(command) => {
-                let with: Vec<String> = command.parameters.iter().map(words).collect();
-                format!("prony {} with {}", command.name, with.join(", "))
-            }
-        };
-        self.next.as_ref().map(|next| record::spelled(next, spelled).into_owned())
-    }
-
     /// `low: background CPU load, all 10 trials: 83–98% of all CPUs were busy with other programs (+4 warnings)`.
     pub(crate) fn reliability_words(&self) -> String {
         self.reliability_because(self.because.as_ref())
@@ -174,12 +157,11 @@ impl Report {
     }
 
     /// The first screen as text: at most twelve lines with that of the report's path. Nothing is cut but the number of answers.
-    /// `spelled` gives a sentence with its commands as they are typed.
     #[must_use]
-    pub fn brief(&self, width: Option<u16>, spelled: impl Fn(&str) -> String) -> Lines {
+    pub fn brief(&self, width: Option<u16>) -> Lines {
         let summary = Summary::of(self);
         let width = width.map_or(WIDTH_MOST, usize::from).clamp(40, WIDTH_MOST);
-        let print = |label: &str, text: &str| labelled(label, &spelled(text), width);
+        let print = |label: &str, text: &str| labelled(label, text, width);
         let answer = |answer: &Answer| print(&format!("{:INDENT$}{}", "", answer.label), &answer.text);
         let settings = summary.settings.iter().flat_map(|found| print("Settings", found));
         let next = summary.next.iter().flat_map(|next| print("Next", next));

@@ -4,15 +4,6 @@ use super::*;
 use crate::fixture::{self, Made};
 use crate::tests::{quick, sweep};
 
-/// Commands as if they were typed.
-fn words(text: &str) -> String {
-    let command = |mention: &record::Mention<'_>| match mention {
-        record::Mention::Command(command) => format!("prony {} …", command.name),
-        record::Mention::Parameter(parameter) => parameter.name().to_owned(),
-    };
-    record::spelled(text, command).into_owned()
-}
-
 #[test]
 fn pages_that_were_checked_are_told_beside_plain_words() {
     let verified =
@@ -20,7 +11,7 @@ fn pages_that_were_checked_are_told_beside_plain_words() {
     let made = Made::mixed("verify").outcome(|outcome| outcome.verified = Some(Box::new(verified)));
     let trials = disks().into_iter().chain([made.trial(9)]).collect();
     let screen =
-        Report::of(&fixture::study("check", trials)).brief(Some(80), words).as_str().replace('\n', " ");
+        Report::of(&fixture::study("check", trials)).brief(Some(80)).as_str().replace('\n', " ");
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         screen.contains("Verified 12,000 pages written and read, 0 damaged, 0 stalls over 15 s"),
@@ -37,7 +28,7 @@ fn where_all_was_left_out_it_is_told_why_once() {
         left_out(2, "there is no such kind"),
         left_out(3, "nor that."),
     ];
-    let told = Report::of(&fixture::study("disk", trials)).brief(None, str::to_owned);
+    let told = Report::of(&fixture::study("disk", trials)).brief(None);
     let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(told.contains("nothing was measured: there is no such kind. nor that Reliability"), "{told}");
 }
@@ -78,7 +69,7 @@ fn disks() -> Vec<record::MeasuredTrial> {
 
 #[test]
 fn first_screen_of_a_disk_in_plain_words() {
-    insta::assert_snapshot!(Report::of(&fixture::study("check", disks())).brief(Some(120), words));
+    insta::assert_snapshot!(Report::of(&fixture::study("check", disks())).brief(Some(120)));
 }
 
 #[test]
@@ -86,19 +77,19 @@ fn first_screen_of_a_disk_beside_much_other_load() {
     let mut study = fixture::study("check", disks());
     study.trials[1] = Made::read("page read Q32").others(0.83).rate(31_000.0, 986.0).trial(2);
     study.manifest.quick = true;
-    insta::assert_snapshot!(Report::of(&study).brief(None, words));
+    insta::assert_snapshot!(Report::of(&study).brief(None));
 }
 
 #[test]
 fn first_screen_of_many_findings() {
-    insta::assert_snapshot!(Report::of(&quick()).brief(Some(80), words));
+    insta::assert_snapshot!(Report::of(&quick()).brief(Some(80)));
 }
 
 #[test]
 fn first_screen_of_a_check_has_what_each_workload_came_to() {
     let mut trials = disks();
     trials.push(fixture::Collected::closed("historian on SQLite", 17_200.0).trial(6));
-    insta::assert_snapshot!(Report::of(&fixture::study("check", trials)).brief(None, words));
+    insta::assert_snapshot!(Report::of(&fixture::study("check", trials)).brief(None));
 }
 
 /// What `check --managed postgres` measures, with seconds of two tests that scatter.
@@ -126,7 +117,7 @@ fn check_with_a_server() -> record::StudyRecord {
 #[test]
 fn first_screen_of_a_check_with_a_server() {
     let report = Report::of(&check_with_a_server());
-    insta::assert_snapshot!(report.brief(None, words));
+    insta::assert_snapshot!(report.brief(None));
     let page = report.html().replace('\u{a0}', " ");
     for answer in &Summary::of(&report).answers[..Summary::of(&report).plain] {
         let shown = answer.text.replace('&', "&amp;");
@@ -203,7 +194,7 @@ fn an_invalid_trial_tells_its_figure_and_that_it_does_not_count() {
     study.trials[0].trial.state = State::Invalid;
     study.trials[0].trial.reason = Some("client-limited: it stood still".to_owned());
     let report = Report::of(&study);
-    let told = report.brief(Some(80), words).to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = report.brief(Some(80)).to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("Invalid read: 19,960 IOPS (does not count)"), "{told}");
     assert!(told.contains("Reliability low: ") && told.contains("it stood still"), "{told}");
     let headline = report.headline().fact.text();
@@ -244,7 +235,7 @@ fn every_first_screen_has_at_most_twelve_lines_of_eighty_columns() {
     let studies = [quick(), sweep(), crate::tests::cdm(), crate::tests::steady(), check_with_a_server()];
     for study in studies {
         for width in [None, Some(40), Some(80), Some(200)] {
-            let text = Report::of(&study).brief(width, words).to_string();
+            let text = Report::of(&study).brief(width).to_string();
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= 80, "{text}");
             assert!(text.lines().count() <= LINES_MOST || width == Some(40), "{text}");

@@ -71,7 +71,7 @@ mod tests {
             study.narrow::<Settings>(&toml::from_str(text).unwrap()).unwrap();
             Plan::of(&study).unwrap_err().to_string()
         };
-        assert!(refused("rate = 100.0").contains("‹\u{2063}search\u{2063}›"));
+        assert!(refused("rate = 100.0").contains("‹search›"));
         assert!(refused("source = \"counters\"").contains("random"));
     }
 

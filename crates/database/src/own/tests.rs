@@ -75,7 +75,7 @@ async fn a_kept_database_is_refused_reused_or_replaced() {
     let text = refused.to_string();
     assert!(
         refused.is_usage()
-            && text.contains("‹\u{2063}target.database.existing reuse\u{2063}›")
+            && text.contains("‹target.database.existing reuse›")
             && text.contains("target.database.existing replace")
             && text.contains("rm -f"),
         "{text}"

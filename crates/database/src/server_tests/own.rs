@@ -17,7 +17,7 @@ pub(super) async fn databases_of_our_own_are_made_and_removed(engine: Engine) {
     let text = error.to_string();
     assert!(
         error.is_usage()
-            && text.contains("‹\u{2063}target.database.existing reuse\u{2063}›")
+            && text.contains("‹target.database.existing reuse›")
             && text.contains("DROP DATABASE"),
         "{text}"
     );
@@ -290,7 +290,7 @@ pub(super) async fn what_others_made_is_never_touched(engine: Engine) {
             let text = error.to_string();
             assert!(
                 text.contains("not created by prony")
-                    && text.contains("‹\u{2063}target.database.name\u{2063}›"),
+                    && text.contains("‹target.database.name›"),
                 "{text}"
             );
         }

@@ -239,7 +239,7 @@ impl Shown for Disk {
     /// One depth says nothing of the others.
     fn next(&self, report: &Report) -> Option<String> {
         let sweep = Command::new("disk").with(Parameter::new("profile").of("sweep"));
-        report.disk.sweeps.is_empty().then(|| format!("see how far the disk gains by more at once: {sweep}"))
+        report.disk.sweeps.is_empty().then(|| format!("measure more requests in flight: {sweep}"))
     }
 
     fn findings(&self, report: &Report) -> Vec<Verdict> {

@@ -13,17 +13,16 @@ use crate::verdict::Level;
 const ANSWERS_MOST: usize = 8;
 
 impl Report {
-    /// The run as GitHub's Markdown for a comment on a change: results, reliability, thresholds, and gains or figures. `spelled` gives
-    /// a sentence with its commands as they are typed.
+    /// The run as GitHub's Markdown for a comment on a change: results, reliability, thresholds, and gains or figures.
     #[must_use]
-    pub fn markdown(&self, spelled: impl Fn(&str) -> String) -> String {
+    pub fn markdown(&self) -> String {
         let summary = Summary::of(self);
         let mut markdown = Markdown::under(&title::of(self).whole());
         let called = [self.labels.in_words(), self.quick_words()];
         called.iter().flatten().for_each(|words| markdown.paragraph(words));
         let (printed, more) = summary.foremost(ANSWERS_MOST);
         let sentences =
-            |answers: &[Answer]| answers.iter().map(|answer| spelled(&answer.sentence())).collect::<Vec<_>>();
+            |answers: &[Answer]| answers.iter().map(|answer| answer.sentence()).collect::<Vec<_>>();
         markdown.list(&sentences(printed));
         if !more.is_empty() {
             let counted = format::counted(more.len(), "more result", "more results");
@@ -32,12 +31,12 @@ impl Report {
         markdown.labelled("Reliability:", &summary.reliability_words());
         markdown.labelled("Bottleneck:", &summary.bottleneck);
         if let Some(next) = &summary.next {
-            markdown.labelled("Next:", &spelled(next));
+            markdown.labelled("Next:", next);
         }
         markdown.blocks(&tables(self));
         let of = |level: Level| {
             let all = self.verdicts.iter().filter(move |verdict| verdict.level == level);
-            all.map(|verdict| spelled(&verdict.with_id())).collect::<Vec<String>>()
+            all.map(|verdict| verdict.with_id()).collect::<Vec<String>>()
         };
         let warnings = of(Level::Warning);
         if !warnings.is_empty() {

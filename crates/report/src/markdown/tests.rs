@@ -12,12 +12,12 @@ use crate::tests::comparison::placements;
 #[test]
 fn markdown_of_a_study() {
     let report = Report::of(&placements()).stored_in(std::path::Path::new("/srv/prony/1"));
-    insta::assert_snapshot!(report.markdown(str::to_owned));
+    insta::assert_snapshot!(report.markdown());
 }
 
 #[test]
 fn markdown_of_a_run() {
-    insta::assert_snapshot!(Report::of(&crate::tests::quick()).markdown(str::to_owned));
+    insta::assert_snapshot!(Report::of(&crate::tests::quick()).markdown());
 }
 
 fn table(cell: &str, rows: usize) -> Table {

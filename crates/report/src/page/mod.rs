@@ -202,7 +202,7 @@ fn summary(report: &Report) -> Markup {
                 dt { "Settings" }
                 dd { a href="#inspection" { (verdicts::ended(settings)) } }
             }
-            @if let Some(next) = &summary.next_in_words() { (line("Next", &format::capital(next))) }
+            @if let Some(next) = &summary.next { (line("Next", &format::capital(next))) }
         }
     }
 }

@@ -66,7 +66,8 @@ pub(crate) fn name(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::{Path, PathBuf};
 
     use super::*;
 
@@ -89,45 +90,80 @@ mod tests {
         }
     }
 
-    /// Ids behind a level whose verdicts are printed with their rule.
-    fn printed_ids(source: &str) -> impl Iterator<Item = &str> {
-        let levels = ["Level::Failure,", "Level::Warning,", "Level::Note,"];
-        let behind = levels.into_iter().flat_map(|level| source.split(level).skip(1));
-        let texts = behind.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
-        texts.filter(|text| text.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
-    }
-
-    fn check_sources(directory: &std::path::Path, unknown: &mut Vec<String>) -> usize {
-        let mut found = 0;
+    /// Production code of this crate, by file.
+    fn sources(directory: &Path) -> Vec<(PathBuf, String)> {
+        let mut found = Vec::new();
         for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
             let path = entry.path();
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            if name.ends_with("tests") {
+            if path.file_stem().unwrap_or_default().to_string_lossy().ends_with("tests") {
                 continue;
             }
             if path.is_dir() {
-                found += check_sources(&path, unknown);
+                found.extend(sources(&path));
             } else if path.extension().is_some_and(|kind| kind == "rs") {
                 let source = std::fs::read_to_string(&path).unwrap();
-                let source = source.split("#[cfg(test)]").next().unwrap_or_default();
-                let ids: Vec<&str> = printed_ids(source).collect();
-                found += ids.len();
-                unknown.extend(
-                    ids.iter().filter(|id| of(id).is_none()).map(|id| format!("{}: {id}", path.display())),
-                );
+                let source = source.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                found.push((path, source));
             }
         }
         found
     }
 
+    /// `const DAMAGED: &str = "damaged"` by its name. Two files may use one name.
+    fn constants(sources: &[(PathBuf, String)]) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut constants: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for rest in sources.iter().flat_map(|(_, source)| source.split("const ").skip(1)) {
+            if let Some((name, value)) = rest.split_once(": &str = \"") {
+                constants.entry(name).or_default().extend(value.split('"').next());
+            }
+        }
+        constants
+    }
+
+    /// Ids after a level whose verdicts are printed with their rule: literals, and names of constants.
+    fn printed_ids<'a>(source: &'a str, constants: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
+        let is_id = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        let levels = ["Level::Failure,", "Level::Warning,", "Level::Note,"];
+        let behind = levels.into_iter().flat_map(|level| source.split(level).skip(1)).map(str::trim_start);
+        let ids = |rest: &'a str| match rest.strip_prefix('"') {
+            Some(literal) => literal.split('"').next().into_iter().collect(),
+            None => {
+                let name = rest.split([',', ')']).next().unwrap_or_default();
+                let name = name.rsplit("::").next().unwrap_or_default();
+                constants.get(name).cloned().unwrap_or_default()
+            }
+        };
+        behind.flat_map(ids).filter(is_id).collect()
+    }
+
     /// A report printed `[registers_hold]`, and `prony explain registers_hold` did not know it.
     #[test]
     fn every_rule_that_a_report_prints_has_a_text() {
-        let mut unknown = Vec::new();
-        let found =
-            check_sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut unknown);
-        assert!(found >= 20, "{found}");
+        let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+        let constants = constants(&sources);
+        let printed: Vec<(&Path, &str)> = sources
+            .iter()
+            .flat_map(|(path, source)| {
+                printed_ids(source, &constants).into_iter().map(move |id| (path.as_path(), id))
+            })
+            .collect();
+        let ids: BTreeSet<&str> = printed.iter().map(|(_, id)| *id).collect();
+        assert!(ids.len() >= 40 && ids.contains("noisy") && ids.contains("same_rows"), "{ids:?}");
+        let unknown: Vec<_> = printed.iter().filter(|(_, id)| of(id).is_none()).collect();
         assert!(unknown.is_empty(), "{unknown:#?}");
+    }
+
+    /// The text of a rule has the limit that the code uses.
+    #[test]
+    fn limits_in_texts_are_those_of_the_code() {
+        let per_cent = |share: f64| format!("{}%", share * 100.0);
+        for (id, limit) in [
+            ("background_io", crate::background::SHARE_MAX),
+            ("other_load", crate::verdict::generator::OTHERS_SHARE_MAX),
+        ] {
+            let rule = of(id).unwrap_or_else(|| panic!("{id}"));
+            assert!(rule.computed.contains(&per_cent(limit)), "{rule:?}");
+        }
     }
 
     #[test]

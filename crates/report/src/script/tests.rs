@@ -333,7 +333,7 @@ fn the_first_screen_of_a_load_that_does_not_count_says_why() {
     invalid.trial.state = State::Invalid;
     invalid.trial.reason =
         Some("a client stopped before the end: client 1: a.sql:2: no such table".to_owned());
-    let screen = Report::of(&fixture::study("script", vec![invalid])).brief(Some(80), str::to_owned);
+    let screen = Report::of(&fixture::study("script", vec![invalid])).brief(Some(80));
     let screen = screen.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         screen.contains("invalid: a client stopped before the end: client 1: a.sql:2: no such table"),

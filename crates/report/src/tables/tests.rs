@@ -260,7 +260,7 @@ fn what_each_kind_gives_against_the_reference_is_told_first() {
     let seconds = |at: &At| if at.level("kind") == "row" { 2.0 } else { 0.1 };
     let survival =
         |kind: &str| Some(if kind == "row" { crash(true, 0, 1_500) } else { crash(false, 1_000, 0) });
-    let told = compared(1, seconds, survival).brief(None, str::to_owned);
+    let told = compared(1, seconds, survival).brief(None);
     let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
     for part in [
         "row 2.50 updates/s by key, UPDATE all 2.00 s, DELETE all 2.00 s, SELECT 400 ms, GROUP BY 2.00 s, durable. Below, ×2 is \
@@ -285,7 +285,7 @@ fn what_chance_makes_is_no_answer() {
 fn one_kind_alone_is_told_in_full_and_against_nothing() {
     let alone = Report::of(&fixture::study("tables", vec![trial(1, "volatile", 0.5, |_| {})]));
     assert!(plain::answers(&alone).is_empty());
-    let told = alone.brief(None, str::to_owned);
+    let told = alone.brief(None);
     let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(told.contains("created with CREATE a volatile TABLE"), "{told}");
 }

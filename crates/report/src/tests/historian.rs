@@ -82,7 +82,7 @@ fn burst() -> Report {
 #[test]
 fn a_rate_that_was_held_by_credits_is_told_as_such() {
     let report = burst();
-    let brief = report.brief(None, str::to_owned);
+    let brief = report.brief(None);
     let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "PostgreSQL sustains 3,940 records/s (3 of 3 confirmations of 6 min, then one of 57 min). It sustained 8,000/s for 3 min 10 s, then 4,000/s: burst credits or a cache that fills";
     assert!(brief.contains(told), "{brief}");
@@ -193,7 +193,7 @@ fn text_of_a_judged_rate() {
 
 #[test]
 fn first_screen_of_a_search() {
-    insta::assert_snapshot!(Report::of(&search()).brief(Some(80), str::to_owned));
+    insta::assert_snapshot!(Report::of(&search()).brief(Some(80)));
 }
 
 /// A quick search was of poor trust, and nothing said why.
@@ -201,7 +201,7 @@ fn first_screen_of_a_search() {
 fn a_quick_search_says_why_it_is_of_poor_trust() {
     let mut study = search();
     study.manifest.quick = true;
-    let brief = Report::of(&study).brief(Some(80), str::to_owned).to_string();
+    let brief = Report::of(&study).brief(Some(80)).to_string();
     assert!(brief.contains("Reliability    low: quick run with shortened times"), "{brief}");
 }
 

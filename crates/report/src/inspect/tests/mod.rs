@@ -275,7 +275,7 @@ fn a_page_shows_the_worst_and_folds_the_rest() {
     assert!(open.contains("fsync is off") && open.find("danger") < open.find("costs"), "{open}");
     assert!(folded.contains("3 more, and one unknown setting"), "{folded}");
     assert!(folded.contains("GRANT pg_read_all_settings TO me"), "{folded}");
-    let brief = report.brief(Some(80), str::to_owned);
+    let brief = report.brief(Some(80));
     let brief = brief.as_str();
     assert!(brief.contains("Settings       one endangers data, 3 cost performance"), "{brief}");
     assert!(brief.lines().count() <= 11, "{brief}");

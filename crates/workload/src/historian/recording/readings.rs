@@ -142,7 +142,7 @@ mod tests {
     fn told(time: &str) -> String {
         of(time.as_bytes(), true)
             .unwrap_or_default()
-            .replace(['\u{2063}', '‹', '›'], "")
+            .replace(['‹', '›'], "")
             .replace("workload.historian.", "")
     }
 

@@ -229,7 +229,7 @@ fn message(content: impl AsRef<[u8]>) -> String {
 fn message_as(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     let file = file(content);
     let error = Recording::open(file.path(), reading).unwrap_err().to_string();
-    error.replace(file.path().to_str().unwrap(), "plant.csv").replace(['\u{2063}', '‹', '›'], "")
+    error.replace(file.path().to_str().unwrap(), "plant.csv").replace(['‹', '›'], "")
 }
 
 fn reading(time_format: &str, zone: &str) -> Reading {
