@@ -72,7 +72,7 @@ pub(super) async fn create(
     let half = place.in_the_making();
     let files = layout::files(place, layout, admin).await?;
     let make = filled(sql.create, &[("name", &half.quoted())]);
-    admin.script(&format!("{make}{}", files.clause)).await?;
+    patiently(admin, &format!("{make}{}", files.clause)).await?;
     let marked = async {
         layout::check_files(&half, &files).await?;
         layout::set(&half, layout, admin).await?;
@@ -131,18 +131,22 @@ async fn remove_permitted(place: &Place, admin: &mut Session, _permit: Permit) -
 async fn drop_database(place: &Place, admin: &mut Session) -> Result<(), Error> {
     // The session that looked at it may linger.
     place.has_sessions(admin).await?;
-    admin.script(&format!("DROP DATABASE IF EXISTS {}", place.quoted())).await
+    patiently(admin, &format!("DROP DATABASE IF EXISTS {}", place.quoted())).await
 }
 
 /// Gives a database another name, which only works while nobody is connected to it.
 async fn rename(from: &Place, to: &Place, sql: &Renaming, admin: &mut Session) -> Result<(), Error> {
-    let sql = filled(sql.rename, &[("name", &from.quoted()), ("other", &to.quoted())]);
+    patiently(admin, &filled(sql.rename, &[("name", &from.quoted()), ("other", &to.quoted())])).await
+}
+
+/// Runs a statement on a database again while others are in its way: a session of ours that is about to end, or another program that
+/// creates or removes a database at the same moment.
+async fn patiently(admin: &mut Session, sql: &str) -> Result<(), Error> {
     for _ in 0..LINGER_LOOKS {
-        match admin.script(&sql).await {
-            // Somebody is connected, such as a session of ours that is about to end.
+        match admin.script(sql).await {
             Err(Error::Conflict(_)) => tokio::time::sleep(LINGER_INTERVAL).await,
             other => return other,
         }
     }
-    admin.script(&sql).await
+    admin.script(sql).await
 }

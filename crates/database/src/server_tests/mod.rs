@@ -106,13 +106,6 @@ impl Running {
     }
 
     async fn own(&self, name: &str, existing: Existing) -> Result<Own, Error> {
-        // Babelfish cannot make two databases at once, and tests run side by side.
-        for _ in 0..100 {
-            let made = Own::make(&self.url(), name, &claim(existing)).await;
-            if !made.as_ref().is_err_and(|error| error.to_string().contains("tuple concurrently updated")) {
-                return made;
-            }
-        }
         Own::make(&self.url(), name, &claim(existing)).await
     }
 

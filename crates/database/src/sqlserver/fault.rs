@@ -15,6 +15,8 @@ pub(super) const FATAL: u8 = 20;
 /// What Babelfish calls an error for which SQL Server has no number, or it knows none.
 const NO_NUMBER: u32 = 33_557_097;
 const IN_USE: [&str; 2] = ["could not be exclusively locked", "currently in use in another session"];
+/// Two sessions created or removed a database at the same moment. PostgreSQL below Babelfish refuses one of them.
+const AT_ONCE: &str = "tuple concurrently updated";
 const ENDED: [&str; 3] =
     ["terminating connection due to", "the database system is", "terminating because of crash of another"];
 
@@ -70,6 +72,7 @@ fn kind(Answer { number, class, message, .. }: Answer<'_>) -> Kind {
         _ if class >= FATAL => Kind::Lost,
         // Babelfish has words of its own for what it gives no number.
         NO_NUMBER if IN_USE.iter().any(|words| message.contains(words)) => Kind::Conflict,
+        NO_NUMBER if message.contains(AT_ONCE) => Kind::Conflict,
         NO_NUMBER if ENDED.iter().any(|words| message.contains(words)) => Kind::Lost,
         _ => Kind::Other,
     }
@@ -256,6 +259,7 @@ mod tests {
         assert!(matches!(run(911), Error::NoDatabase(_)));
         for (words, is_conflict) in [
             ("The database could not be exclusively locked to", true),
+            ("tuple concurrently updated", true),
             ("relation \"x\" does not exist", false),
         ] {
             let attempt = Attempt { doing: Doing::Connect, target: "t" };
