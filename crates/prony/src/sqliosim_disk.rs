@@ -152,7 +152,7 @@ impl Given<'_> {
             ("config", "scattergather" | "usescattergather") => {
                 totals.scatters = self.is_true("TRUE")?;
                 let also = if totals.scatters {
-                    "as in SQLIOSim it implies NoBuffering=TRUE (--cache direct). Otherwise "
+                    "as in SQLIOSim, this implies NoBuffering=TRUE (--cache direct). Apart from that, it is "
                 } else {
                     ""
                 };

@@ -34,7 +34,7 @@ pub enum PercentileError {
     Range(String),
     /// So fine that no run tells it.
     #[error(
-        "`{0}` has more than four digits behind the point, which takes a hundred million operations: leave some out"
+        "`{0}` has more than four decimal places. To measure it takes a hundred million operations: give at most four"
     )]
     Fine(String),
     /// More than there is room for.
@@ -188,7 +188,7 @@ mod tests {
         for text in ["0", "100", "101", "999", "0.0"] {
             assert!(told(text).contains("is not between 0 and 100"), "{text}: {}", told(text));
         }
-        assert!(told("99.99999").contains("more than four digits"));
+        assert!(told("99.99999").contains("more than four decimal places"));
         assert!(told("1,2,3,4,5,6,7,8,9").contains("9 percentiles are more"));
     }
 

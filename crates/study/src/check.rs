@@ -442,7 +442,7 @@ pub(crate) fn points(study: &Study, points: &[Point]) -> Vec<StudyError> {
 /// A search of what has no rate to hold.
 fn check_search(study: &Study, points: &[Point]) -> Option<StudyError> {
     let is_other = |point: &Point| point.work.any().searched().is_none();
-    let problem = "a search needs historian trials only, but the study has others. Remove one of them";
+    let problem = "a search works only with historian trials, but this study also has others. Remove the search or the other trials";
     (study.search.is_some() && points.iter().any(is_other)).then(|| mistake("search", problem))
 }
 

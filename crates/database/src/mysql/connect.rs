@@ -166,7 +166,7 @@ fn tls(encryption: &Encryption, mode: Mode, host: &str) -> Result<TlsSettings, F
         (Mode::VerifyCa, None) => {
             return Err(Fault::new(
                 "ssl-mode=VERIFY_CA trusts all certificates that given authorities have signed, but no authority is given".to_owned(),
-                "give a file of authorities with ssl-ca=FILE, or use ssl-mode=VERIFY_IDENTITY, which trusts the authorities of this system",
+                "give a CA certificate file with ssl-ca=FILE, or use ssl-mode=VERIFY_IDENTITY, which trusts the CAs of this system",
             ));
         }
         (_, Some(_)) => Checks::Authority,

@@ -271,7 +271,7 @@ fn checks(encryption: &Encryption, mode: Mode) -> Result<(Checks, Files), Fault>
         (Mode::VerifyCa, None) => {
             return Err(Fault::new(
                 "sslmode=verify-ca trusts all certificates that given authorities have signed, but no authority is given".to_owned(),
-                "give a file of authorities with sslrootcert=FILE, or use sslmode=verify-full, which trusts the authorities of this system",
+                "give a CA certificate file with sslrootcert=FILE, or use sslmode=verify-full, which trusts the CAs of this system",
             ));
         }
         // A file of authorities is there to be used.

@@ -164,7 +164,7 @@ impl Parser {
         match (name, value) {
             ("overwrite", None) => self.extensions.overwrite = true,
             ("no-results", None) if matches!(self.extensions.results, Results::Under(_)) => {
-                self.mistake(&argument, "--results is given before it", "give only one of them");
+                self.mistake(&argument, "--results was already given", "give only one of them");
             }
             ("no-results", None) => self.extensions.results = Results::Discarded,
             ("overwrite" | "no-results", Some(_)) => {
@@ -186,7 +186,7 @@ impl Parser {
             ("results", Some(_)) if self.extensions.results != Results::Usual => {
                 self.mistake(
                     &argument,
-                    "--results or --no-results is given before it",
+                    "--results or --no-results was already given",
                     "give only one of them, once",
                 );
             }
@@ -222,7 +222,7 @@ impl Parser {
         let argument = format!("-{letter}{value}");
         if let Some((_, before)) = self.given.iter().find(|(known, before)| *known == letter && before != raw)
         {
-            let problem = format!("-{letter}{} is given before it", before.to_string_lossy());
+            let problem = format!("-{letter}{} was already given", before.to_string_lossy());
             return self.mistake(&argument, problem, format!("give -{letter} once"));
         }
         self.given.push((letter, raw.to_owned()));
@@ -357,7 +357,7 @@ impl Parser {
                 self.mistake(argument, format!("unknown version \"{value}\""), "remove it, or give -v1.1.1")
             }
             'R' => {
-                let remedy = "give the device, for example /dev/sdb, where the file name belongs, and add --destroy NAME to write to the device";
+                let remedy = "give the device (for example /dev/sdb) in place of the file name, and add --destroy NAME to write to the device";
                 self.mistake(argument, "drives have no numbers or letters on Linux", remedy);
             }
             _ => {

@@ -188,12 +188,12 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     -: a single dash is not an option; remove it, or give ./- as a file
     -Uq: "q" is not a valid kind of CPU use; give -U for the machine or -Up for each CPU
     -v2: unknown version "2"; remove it, or give -v1.1.1
-    -t4: -t257 is given before it; give -t once
+    -t4: -t257 was already given; give -t once
     --frob: unknown option; the options of prony are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help
     --overwrite: takes no value; give --overwrite without a value
-    --no-results: --results is given before it; give only one of them
+    --no-results: --results was already given; give only one of them
     --destroy: is given twice; give one device at a time
-    --results: --results or --no-results is given before it; give only one of them, once
+    --results: --results or --no-results was already given; give only one of them, once
     --destroy: needs a device; give the device's serial number or its name under /dev/disk/by-id
     -o8: it cannot be combined with -mC4; give only -o
     -dEF: Linux has no drive letters; remove it, and give each file's path on a mounted file system

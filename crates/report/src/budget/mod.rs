@@ -94,7 +94,7 @@ impl Held {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Processors => "waiting for a CPU within its limit",
+            Self::Processors => "waiting because of the CPU limit",
             Self::Reads => "reads within their limit",
             Self::Log => "log flushes within their limit",
             Self::Writes => "writes within their limit",

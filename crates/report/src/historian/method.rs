@@ -14,10 +14,17 @@ if there is one.";
 const COUNTED: &str = "After every trial prony counts the acknowledged records in the database, except those that a purge may have \
 deleted. If an outage loses the answer to a batch, prony looks its records up before it writes them again.";
 
-const SEARCHED: &str = "A search doubles the rate until it rejects one. Then it halves the distance until the two rates are close, \
-and confirms the highest sustained rate with longer steps. If too many of these steps fail, the search continues 3% lower. If 98.5% of the rate written in the second half of the failed steps is less, it continues there. After six rates it continues 10% lower, up to twelve rates. If the plan has a long step, a confirmed rate must be sustained in that step too. A search rejects a rate after two failures, or \
-two of four confirming steps: one failure can be a stall. The settings of a search can change these numbers. If the server's cycle is known, from checkpoint to checkpoint or from purge to purge, each step covers one cycle. A step that could not be judged does not \
-count. The sustainable rate is between the highest confirmed rate and the lowest rejected one.";
+const SEARCHED: &str = "A search doubles the rate until it rejects one. Then it halves the distance until the two rates are close. \
+If the server's cycle is known, from checkpoint to checkpoint or from purge to purge, each step covers one cycle. A step that could \
+not be judged does not count. The sustainable rate is between the highest confirmed rate and the lowest rejected one.";
+
+const CONFIRMED: &str = "The search confirms the highest sustained rate with longer steps. If too many of these steps fail, it tries a \
+rate 3% lower. If the failed steps wrote even less in their second half, it tries 98.5% of what they wrote. After six rates without a \
+confirmation, each rate is 10% lower than the one before. After twelve, the search ends. If the plan has a long step, the server must \
+sustain the confirmed rate in that step too.";
+
+const REJECTED: &str = "A search rejects a rate after two failures, or after two of four failed confirming steps, because a single \
+failure can be a stall. The settings of a search can change these numbers.";
 
 const PURGED: &str = "A purge deletes records older than the retention: a block of rows per statement, or a whole partition. A \
 shrink then frees the space. Purges keep up if purge and shrink together take less than the time between purges.";
@@ -27,11 +34,14 @@ Space that the server allocated in advance does not count. With purges, prony me
 
 pub(crate) fn paragraphs(report: &Report) -> Vec<String> {
     let purged = report.historians().filter_map(Trial::historian).any(|h| !h.maintenance.is_empty());
+    let is_search = !report.searches.is_empty();
     let held = [
         (true, BUFFERED),
         (true, HELD),
         (true, COUNTED),
-        (!report.searches.is_empty(), SEARCHED),
+        (is_search, SEARCHED),
+        (is_search, CONFIRMED),
+        (is_search, REJECTED),
         (purged, PURGED),
         (true, GROWN),
     ];

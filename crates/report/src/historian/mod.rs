@@ -110,7 +110,7 @@ static LIMITS: Limits = Limits {
     remedy: ", and add writers",
     alone: Some(Alone {
         rule: "historian_rate",
-        reaches: "collecting and buffering reaches without a database",
+        reaches: "prony can collect and buffer without a database",
         remedy: "",
     }),
     late_remedy: None,

@@ -37,7 +37,7 @@ fn still_cached(trials: &[Trial]) -> Option<Verdict> {
         let kept = "a file system in memory or another program keeps these pages there";
         match reads_are_limited(server) {
             true => format!(
-                "{name} had {cache} in the page cache after eviction: {kept}. Reads from the cache bypass its limits"
+                "{name} had {cache} in the page cache after eviction: {kept}. Reads from the cache bypass the I/O limits of {name}"
             ),
             false => format!(
                 "{name} had {cache} in the page cache after eviction: {kept}. Its first reads are not cold"
@@ -51,7 +51,7 @@ fn still_cached(trials: &[Trial]) -> Option<Verdict> {
 fn warm(trials: &[Trial]) -> Option<Verdict> {
     let told = with_cached_files(trials, "files_not_evicted", false, |name, _, cache| {
         format!(
-            "{name} had {cache} in the page cache when its limits took effect, and the study keeps these pages (cold = false). Reads from the cache bypass its limits"
+            "{name} had {cache} in the page cache when its limits took effect, and the study keeps these pages (cold = false). Reads from the cache bypass the I/O limits of {name}"
         )
     });
     told.map(|verdict| verdict.with_action("remove cold from its [target.server.NAME] to evict these pages"))

@@ -276,7 +276,7 @@ fn files_that_stay_cached_are_told_and_evicted_ones_are_not() {
     let still = told.iter().find(|told| told.starts_with("files_still_cached: ")).unwrap();
     assert!(
         still.contains("150 MiB of 200 MiB of its files")
-            && still.contains("Reads from the cache bypass its limits"),
+            && still.contains("Reads from the cache bypass the I/O limits of "),
         "{still}"
     );
     assert!(table.contains("150 MiB after eviction"), "{table}");

@@ -90,7 +90,7 @@ fn near_calibration(trials: &[Trial], workload: Workload, limits: &Limits) -> Op
     };
     Doubt::with_figure(Level::Warning, rule, trials, share)
         .verdict(format::per_cent, |share| {
-            format!("the rate is {share} of the rate that {reaches} (at most 50% is reliable)")
+            format!("the rate is {share} of what {reaches} (at most 50% is reliable)")
         })
         .map(|verdict| verdict.with_action(format!("treat the figure as a lower bound{remedy}")))
 }
@@ -108,7 +108,7 @@ fn disturbed_calibration(trials: &[Trial], workload: Workload, limits: &Limits) 
         |per_s| unit.text(per_s),
         |reached| {
             format!(
-                "the rate that {reaches} was calibrated as {reached}, and the trial was faster: background load disturbed the calibration"
+                "in the calibration, prony measured {reached} as what {reaches}. The trial was faster: background load disturbed the calibration"
             )
         },
     )

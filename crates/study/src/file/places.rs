@@ -85,7 +85,7 @@ impl StudyFile<'_> {
         (!has_one).then(|| Mistake {
             line: None,
             place: given_as_place("lab"),
-            problem: "no location of this study describes a lab volume. Give a directory for each, or add \
+            problem: "no location of this study describes a lab volume. Give a directory for each location, or add \
                  [places.NAME.lab]"
                 .to_owned(),
         })

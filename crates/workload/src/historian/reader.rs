@@ -94,7 +94,7 @@ impl Reader {
     fn fail(&self, kind: usize, error: &Error) {
         self.running.recorder.at(self.clock.now_ns()).fail(kind, 1);
         if !error.is_lost() {
-            self.running.ledger.note(format!("a screen could not be read: {error}"));
+            self.running.ledger.note(format!("the query of a screen failed: {error}"));
         }
     }
 

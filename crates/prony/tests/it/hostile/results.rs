@@ -206,7 +206,7 @@ const REPORTS: &[Row] = &[
         },
         command: "report r",
         code: 1,
-        says: "chmod go-w it",
+        says: "run chmod go-w on it",
         ..ROW
     },
     Row {

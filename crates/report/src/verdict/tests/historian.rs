@@ -382,7 +382,7 @@ fn a_busy_historian_makes_a_lower_bound() {
         calibrated(10_000.0).trial(1),
         "historian_rate",
         Level::Warning,
-        &["60% of the rate that collecting"],
+        &["60% of what prony can collect"],
     );
     quiet(calibrated(8_000.0).trial(1), "historian_rate");
 }

@@ -300,7 +300,7 @@ fn rate_near_the_generators_own_is_doubted() {
         read().rate(2e6, 10.0).trial(1),
         "generator_rate",
         Level::Warning,
-        &["% of the rate that the load generator reaches"],
+        &["% of what the load generator reaches"],
     );
     quiet(read().rate(1.5e6, 10.0).trial(1), "generator_rate");
     quiet(read().rate(2e6, 10.0).with(|s| s.threads = 2).trial(1), "generator_rate");

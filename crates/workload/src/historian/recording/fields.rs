@@ -289,12 +289,12 @@ fn time_remedy(no_time: NoTime, time: TimeForm, form: &Form) -> String {
             );
         }
         (NoTime::Form, TimeForm::Rfc3339) => {
-            "give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset"
+            "give the time in the form of the first line, 2026-03-01T07:00:00Z, with Z or an offset"
         }
         (NoTime::Form, TimeForm::Local | TimeForm::Pattern) => {
-            "give a time as 2026-03-01 07:00:00, as the first line does, without an offset"
+            "give the time in the form of the first line, 2026-03-01 07:00:00, without an offset"
         }
-        (NoTime::Form, TimeForm::Number(_)) => "give a time as a number since 1970, as the first line does",
+        (NoTime::Form, TimeForm::Number(_)) => "give the time in the form of the first line, a number since 1970",
     };
     as_first.to_owned()
 }

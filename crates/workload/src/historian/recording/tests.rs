@@ -332,7 +332,7 @@ fn the_hour_that_clocks_show_twice_is_told_by_each_tag() {
 fn mistakes_are_told_with_line_text_and_remedy() {
     let content =
         "time,tag,value\n1,A,1\n\nyesterday,A,1\n2,,1\n3,A,\"1,5\"\n4,A\n5,A,1,fine\n6,A,NaN\n7,A,1\n8,A,?\n";
-    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give a time as a number since 1970, as the first line does; line 5: ``: give the name of a tag; line 6: `1,5`: use a number with a decimal point, true, false or nothing. With a decimal comma, separate fields by semicolons or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; for numbers and flags of other programs, specify their meaning with workload.historian.quality; and 1 more");
+    insta::assert_snapshot!(message(content), @"the recording plant.csv has 6 mistakes: line 4: `yesterday`: give the time in the form of the first line, a number since 1970; line 5: ``: give the name of a tag; line 6: `1,5`: use a number with a decimal point, true, false or nothing. With a decimal comma, separate fields by semicolons or tabs; line 7: `4 A`: give time, tag and value, and quality if there is one, or say which columns they are: workload.historian.columns time=1,tag=2,value=3; line 8: `fine`: give a quality from 0 to 255, or good, uncertain or bad, or nothing; for numbers and flags of other programs, specify their meaning with workload.historian.quality; and 1 more");
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn lines_are_numbered_as_an_editor_does() {
 
 #[test]
 fn a_time_of_another_form_than_the_first_is_a_mistake() {
-    insta::assert_snapshot!(message("2026-03-01T07:00:00Z,A,1\n1700000000,A,1\n2026-03-01T07:00:00,A,1\n"), @"the recording plant.csv has 2 mistakes: line 2: `1700000000`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset; line 3: `2026-03-01T07:00:00`: give a time as 2026-03-01T07:00:00Z, as the first line does, with Z or an offset");
+    insta::assert_snapshot!(message("2026-03-01T07:00:00Z,A,1\n1700000000,A,1\n2026-03-01T07:00:00,A,1\n"), @"the recording plant.csv has 2 mistakes: line 2: `1700000000`: give the time in the form of the first line, 2026-03-01T07:00:00Z, with Z or an offset; line 3: `2026-03-01T07:00:00`: give the time in the form of the first line, 2026-03-01T07:00:00Z, with Z or an offset");
 }
 
 /// A time after 2262 was answered by "give a time as 2026-…", which it was.

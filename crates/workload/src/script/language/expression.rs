@@ -121,7 +121,7 @@ impl TryFrom<Vec<Node>> for Expression {
                 return Err("a function of an expression has too few or too many arguments");
             }
             let below: Option<Vec<usize>> = node.parts().map(|part| depths.get(part).copied()).collect();
-            let below = below.ok_or("an operation of an expression comes before its operands")?;
+            let below = below.ok_or("an expression uses an operand that comes after it")?;
             let depth = 1 + below.into_iter().max().unwrap_or(0);
             if depth > DEPTH_MAX {
                 return Err("an expression is too deep");
