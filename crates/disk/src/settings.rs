@@ -215,9 +215,9 @@ pub struct Settings {
 
     /// Record durable writes in this file, or at HOST:PORT
     ///
-    /// The file must be new and on another device. At HOST:PORT, another host runs prony with --serve-journal. After
-    /// a crash, --after-crash compares the journal with the files. Test files keep their length while a journal is
-    /// kept.
+    /// The file must be new and on another device. For HOST:PORT, first run prony with --serve-journal on another
+    /// host. After a crash, --after-crash compares the journal with the files. Test files keep their length while a
+    /// journal is kept.
     #[arg(long, hide_short_help = true, value_name = "FILE_OR_HOST", help_heading = "Verify")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<PathBuf>,

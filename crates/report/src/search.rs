@@ -150,11 +150,11 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// `held 9,860/s for 8 min, then 5,000/s`.
+    /// `kept up with 9,860/s for 8 min, then wrote 5,000/s`.
     pub(crate) fn words(&self) -> String {
         let Self { rate_per_s, held_s, then_per_s } = self;
         format!(
-            "sustained {}/s for {}, then {}/s",
+            "kept up with {}/s for {}, then wrote {}/s",
             crate::format::plain(*rate_per_s),
             crate::format::duration(held_s.round()),
             figure(*then_per_s)

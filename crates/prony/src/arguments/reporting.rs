@@ -47,7 +47,7 @@ pub(crate) struct Reporting {
     #[arg(long, help_heading = "Load")]
     pub(crate) quick: bool,
 
-    /// Times to measure each cycle of reports [default: 1]
+    /// Number of times to measure each cycle of reports [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Repeats and thresholds", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeats: Option<u32>,
 

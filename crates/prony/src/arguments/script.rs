@@ -8,7 +8,7 @@ use super::{Managed, MustHold};
 
 #[derive(Debug, Args)]
 pub(crate) struct Script {
-    /// Database to use as it is
+    /// Existing database to run the scripts on
     ///
     /// sqlite:FILE, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE (also MariaDB),
     /// sqlserver://USER@HOST/DATABASE or a SQL Server connection string. Your scripts change this database exactly as

@@ -148,6 +148,9 @@ pub struct ComparedStudy {
     /// How reliable its figures are by themselves, and why.
     #[serde(skip)]
     pub(crate) trust: (Reliability, String),
+    /// The next step for this run by itself.
+    #[serde(skip)]
+    pub(crate) next: Option<String>,
     /// Its results directory as it was given.
     #[serde(skip)]
     pub(crate) place: String,
@@ -261,6 +264,7 @@ impl Compare {
             started: run.report.started.clone(),
             not_used: run.not_used(),
             trust: run.trust(),
+            next: run.next(),
             place: run.name.to_owned(),
             own_name: run.report.labels.name.clone(),
             environment: run.report.environment.clone(),

@@ -99,6 +99,10 @@ impl Compare {
                     b { (trust.word()) } (verdicts::ended(&brief)) " "
                     a href="#trust" { "Reasons" }
                 }
+                @if let Some(next) = self.next() {
+                    dt { "Next" }
+                    dd { (verdicts::ended(&format::capital(&next))) }
+                }
             }
         }
     }
@@ -118,9 +122,9 @@ impl Compare {
     /// How reliable the changes are, and why: at least one reason.
     pub(super) fn trust(&self) -> (Reliability, Vec<Reason>) {
         let refused: Vec<Reason> = self.against.iter().flat_map(text::unjudged).map(Reason::of).collect();
-        let of_run = |study: &ComparedStudy| Reason {
-            short: format!("{} has {} reliability", study.name, study.trust.0.word()),
-            whole: format!("{} has {} reliability{}", study.name, study.trust.0.word(), study.trust.1),
+        let of_run = |study: &ComparedStudy| {
+            let (reliability, reason) = &study.trust;
+            Reason::of(format!("{} has {} reliability{reason}", study.name, reliability.word()))
         };
         // What is least reliable stands first.
         let (bad, rest): (Vec<_>, Vec<_>) =
@@ -144,6 +148,12 @@ impl Compare {
             .chain(unused)
             .chain(within);
         (trust, reasons.collect())
+    }
+
+    /// What to do about the first run of low reliability.
+    pub(super) fn next(&self) -> Option<String> {
+        let bad = self.studies.iter().find(|study| study.trust.0 == Reliability::Low)?;
+        Some(format!("for {}: {}", bad.name, bad.next.as_ref()?))
     }
 
     fn reasons(&self) -> Markup {
@@ -186,7 +196,7 @@ impl Compare {
             @for (what, table) in text::different(against, &self.first[0]) {
                 @match table {
                     Some(table) => (parts::long_table(&table)),
-                    None => p { "No difference between the " (what) " is recorded." },
+                    None => p { "The recorded " (what) " are the same." },
                 }
             }
         }

@@ -32,6 +32,11 @@ impl<'a> Run<'a> {
         (summary.reliability, summary.reliability_reason())
     }
 
+    /// The next step for this run by itself.
+    pub(crate) fn next(&self) -> Option<String> {
+        Summary::of(&self.report).next
+    }
+
     /// What was measured of each combination. Named configurations are known by their name, single trials by that of the
     /// trial; axes over databases have one name, however a study file spelled them.
     pub(crate) fn cells(&self, designed: bool) -> Cells<'_> {

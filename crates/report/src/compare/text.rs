@@ -46,7 +46,8 @@ impl Compare {
             let (trust, reasons) = self.trust();
             let reason = reasons.first().map(|reason| format!(": {}", reason.short.trim_end_matches('.')));
             let reason = reason.unwrap_or_default();
-            blocks.push(wrapped(&format!("Reliability: {}{reason}.", trust.word())));
+            let next = self.next().map(|next| format!("\n{}", wrapped(&format!("Next: {next}.")))).unwrap_or_default();
+            blocks.push(wrapped(&format!("Reliability: {}{reason}.", trust.word())) + &next);
         }
         let unused = self.studies.iter().flat_map(not_used);
         blocks.extend(unused.map(|sentence| wrapped(&sentence)));
@@ -133,9 +134,9 @@ fn differences(against: &Against, first: &str, width: usize) -> Vec<String> {
     let same = match same.as_slice() {
         [] => None,
         [only] => Some((*only).to_owned()),
-        [others @ .., last] => Some(format!("{} and the {last}", others.join(", the "))),
+        [others @ .., last] => Some(format!("{} and {last}", others.join(", "))),
     };
-    let same = same.map(|same| format!("No difference between the {same} is recorded."));
+    let same = same.map(|same| format!("The recorded {same} are the same."));
     tables.chain(same).collect()
 }
 

@@ -47,9 +47,9 @@ pub(crate) fn few_blocks(blocks: usize) -> String {
     }
 }
 
-/// `3 trials count in no comparison (2 not complete, one with I/O errors)`.
+/// `3 trials were left out of all comparisons (2 incomplete, one with I/O errors)`.
 fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
-    const REASONS: [&str; 3] = ["not complete", "with I/O errors", "the last step of an unconfirmed search"];
+    const REASONS: [&str; 3] = ["incomplete", "with I/O errors", "the last step of an unconfirmed search"];
     let of = |number: &u32| report.trials.iter().find(|trial| trial.number == *number);
     let reason = |trial: &Trial| match trial.search {
         Some(_) => 2,
@@ -63,9 +63,9 @@ fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
         (count > 0).then(|| format!("{number} {words}"))
     };
     let told: Vec<String> = REASONS.iter().enumerate().filter_map(told).collect();
-    let counts = if trials.len() == 1 { "counts" } else { "count" };
+    let were = if trials.len() == 1 { "was" } else { "were" };
     let subject = counted(trials.len(), "trial", "trials");
-    let sentence = format!("{subject} {counts} in no comparison ({})", told.join(", "));
+    let sentence = format!("{subject} {were} left out of all comparisons ({})", told.join(", "));
     let trials = trials.to_vec();
     let effect = "a block counts only if both of its trials count";
     (!trials.is_empty())

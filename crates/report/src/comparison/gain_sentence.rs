@@ -110,9 +110,12 @@ impl Axis<'_> {
         if self.setting.is_empty() { words } else { format!("{}, {words}", self.setting) }
     }
 
-    /// What is said of several levels, behind the axis; named configurations need no name before them.
+    /// The head of a list of levels: `flush rows: levels better than 40`. Named configurations need no axis before them.
     fn lead(&self, head: &str) -> String {
-        with_setting(&self.group(), head)
+        match self.group() {
+            group if group.is_empty() => head.to_owned(),
+            group => format!("{group}: {head}"),
+        }
     }
 
     /// What several levels are of: the setting and the axis, of named configurations the setting alone.
@@ -257,10 +260,11 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
     let mut better = of(Some(Comparison::Better));
     better.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
     let (reference, says) = (axis.reference, metric.says);
+    let levels = if axis.name == CONFIGURATION { "configurations" } else { "levels" };
     let mut verdicts = Vec::new();
     if let Some((best, others)) = better.split_first() {
         verdicts.push(best_level(metric, axis, *best));
-        let head = format!("also better than {reference} in {says}");
+        let head = format!("{levels} also better than {reference} in {says}");
         verdicts.extend(listed(&axis.lead(&head), others));
     } else if all.iter().any(|one| one.verdict().is_some_and(|v| v != Comparison::Descriptive)) {
         let point = &comparison.points[all[0].gain.reference];
@@ -272,7 +276,7 @@ fn grouped(comparison: &StudyComparison, axis: &Axis<'_>, all: &[Compared<'_>]) 
     }
     let from = relevant(comparison.noise.smallest_effect);
     let others = [
-        (Some(Comparison::Worse), format!("worse than {reference} in {says}")),
+        (Some(Comparison::Worse), format!("{levels} worse than {reference} in {says}")),
         (Some(Comparison::Equivalent), format!("equivalent to {reference} in {says}, within ±{from}")),
         (Some(Comparison::Small), format!("too small to matter against {reference} in {says}, below {from}")),
         (

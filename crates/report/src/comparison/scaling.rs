@@ -10,21 +10,20 @@ use crate::verdict::{Level, Verdict};
 /// Confidence of an interval that needs no word.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
-/// `cpus: each doubling of the CPUs gives 1.90 times orders_per_min (95% CI 1.84–1.97) from 2 to 4, 1.80 times (…) from 4
-/// to 8`.
+/// `cpus: doubling the CPUs multiplies orders per minute by 1.90 (95% CI 1.84–1.97) from 2 to 4 CPUs, by 1.80 (…) from 4 to 8
+/// CPUs`.
 pub(super) fn finding(metric: &ComparedMetric, words: &str, series: &AxisSeries) -> Option<Verdict> {
     let step = |step: &ScalingStep| {
         format!(
-            "{} times {} ({}) from {} to {}",
+            "by {} ({}) from {} to {} CPUs",
             figure(step.per_doubling(step.ratio)),
-            metric.name,
             per_doubling(step),
             plain(step.from),
             plain(step.to)
         )
     };
     let steps: Vec<String> = series.scaling.iter().map(step).collect();
-    let fact = format!("each doubling of the CPUs gives {}", steps.join(", "));
+    let fact = format!("doubling the CPUs multiplies {} {}", metric.says, steps.join(", "));
     (!steps.is_empty()).then(|| Verdict::new(Level::Finding, "scaling", fact).about(words))
 }
 
@@ -119,11 +118,11 @@ mod tests {
         let told = sentence(&report, "scaling");
         assert!(
             told.starts_with(
-                "cpus: each doubling of the CPUs gives 1.90 times iops (95% CI 1.90–1.90) from 2 to 4"
+                "cpus: doubling the CPUs multiplies I/Os per second by 1.90 (95% CI 1.90–1.90) from 2 to 4 CPUs"
             ),
             "{told}"
         );
-        assert!(told.contains(", 1.80 times iops (95% CI 1.80–1.80) from 4 to 8"), "{told}");
+        assert!(told.contains(", by 1.80 (95% CI 1.80–1.80) from 4 to 8 CPUs"), "{told}");
         let text = report.text(Some(200));
         for part in ["Scaling over CPUs", "per doubling", "95%", "90%"] {
             assert!(text.contains(part), "{part} in {text}");

@@ -103,9 +103,9 @@ impl Class {
                 )
             }
             Self::Capped { per_s, held_back_us } => {
-                let held = held_back_us.map(|us| format!(", each limited to {}", format::latency(us)));
+                let held = held_back_us.map(|us| format!(", and each takes about {}", format::latency(us)));
                 format!(
-                    "a cloud volume throttled to {} IOPS: small reads and writes both stop at this rate{}",
+                    "a cloud volume throttled to {} IOPS: small reads and writes both level off at this rate{}",
                     plain(rounded(per_s)),
                     held.unwrap_or_default()
                 )
@@ -253,7 +253,7 @@ mod tests {
         );
         assert_eq!(
             words(&samples::cloud_volume()),
-            "a cloud volume throttled to 3,000 IOPS: small reads and writes both stop at this rate, each limited to 10.7 ms"
+            "a cloud volume throttled to 3,000 IOPS: small reads and writes both level off at this rate, and each takes about 10.7 ms"
         );
         assert_eq!(
             words(&samples::loop_on_tmpfs()),

@@ -103,7 +103,7 @@ fn not_held(of: &[&Historian]) -> Held {
 }
 
 /// What a rate that falls after a while is a sign of.
-pub(super) const BURST: &str = "burst credits or a cache that fills";
+pub(super) const BURST: &str = "possibly burst credits, or a cache that filled";
 
 /// `historian: sustained 5,100 records/s (3 of 4 confirmations of 6 min, on up to 1,830,000 records). 5,200 failed in 2 of 2 steps of
 /// 6 min: the backlog grew by 312 per second (26 allowed)`.

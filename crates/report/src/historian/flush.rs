@@ -112,7 +112,7 @@ fn configured(configuration: &Configuration, trials: &[Trial]) -> Option<(Key, O
         Loop::Open { rate_per_s, .. } => {
             (format!("{} records/s offered", crate::format::plain(rate_per_s)), Some(rate_per_s))
         }
-        Loop::Closed { .. } => ("as fast as the buffer accepts them".to_owned(), None),
+        Loop::Closed { .. } => ("at full speed".to_owned(), None),
     };
     let chosen: Vec<_> = configuration.measured_in(trials).filter_map(Trial::historian).collect();
     let mean = |values: Vec<f64>| stats::mean(&values);

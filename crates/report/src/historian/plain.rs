@@ -71,7 +71,7 @@ fn sought(search: &Search, report: &Report) -> Option<Answer> {
     let setup = steps.find_map(|trial| trial.setup.as_ref().and_then(Setup::historian))?;
     let database = name_of(setup)?;
     let of = match (tried.held, tried.steps) {
-        (1, 1) => format!("1 confirmation of {}", format::duration(tried.window_s)),
+        (1, 1) => format!("confirmed once, for {}", format::duration(tried.window_s)),
         (held, steps) => format!("{held} of {steps} confirmations of {}", format::duration(tried.window_s)),
     };
     let long = tried.long_s.filter(|_| tried.long_held == Some(true));
@@ -81,7 +81,7 @@ fn sought(search: &Search, report: &Report) -> Option<Answer> {
     );
     let busy = match finding::disturbed(search, report) {
         None => "",
-        Some(_) => ". An idle machine may sustain another rate",
+        Some(_) => ". Other programs used the CPUs: an idle machine may sustain another rate",
     };
     let more = match &search.burst {
         Some(burst) => format!("It {}: {}", burst.words(), finding::BURST),

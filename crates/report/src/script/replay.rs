@@ -156,7 +156,7 @@ fn remedy(rule: &str) -> Option<String> {
             let option = record::Parameter::new("workload.script.only_database");
             Some(format!("replay the statements of one database with {option}"))
         }
-        ERRORS => Some("replay the log on a copy of the database from its start".to_owned()),
+        ERRORS => Some("replay the log on a copy of the database from before the log".to_owned()),
         _ => None,
     }
 }

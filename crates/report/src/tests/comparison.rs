@@ -386,7 +386,7 @@ fn trials_with_io_errors_feed_nothing_but_the_share_of_errors() {
     assert_ne!(outcomes[1], crate::Outcome::Held, "errors are not forgotten with their trial");
     let told = verdicts(&study);
     assert!(
-        told.contains("2 trials count in no comparison (one not complete, one with I/O errors)"),
+        told.contains("2 trials were left out of all comparisons (one incomplete, one with I/O errors)"),
         "{told}"
     );
 }
@@ -478,7 +478,7 @@ fn every_study_says_that_it_was_interrupted() {
         designed.study(|at| Some(at.records(100.0)))
     });
     assert!(repeats.contains("warning resumed: Resumed: the machine changed at trial 13"), "{repeats}");
-    assert!(repeats.contains("lie between the trials before and after"), "{repeats}");
+    assert!(repeats.contains("it did so between the trials before and after"), "{repeats}");
 }
 
 #[test]

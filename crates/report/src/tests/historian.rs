@@ -84,12 +84,12 @@ fn a_rate_that_was_held_by_credits_is_told_as_such() {
     let report = burst();
     let brief = report.brief(None);
     let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "PostgreSQL sustains 3,940 records/s (3 of 3 confirmations of 6 min, then one of 57 min). It sustained 8,000/s for 3 min 10 s, then 4,000/s: burst credits or a cache that fills";
+    let told = "PostgreSQL sustains 3,940 records/s (3 of 3 confirmations of 6 min, then one of 57 min). It kept up with 8,000/s for 3 min 10 s, then wrote 4,000/s: possibly burst credits, or a cache that filled";
     assert!(brief.contains(told), "{brief}");
     let finding = report.verdicts.iter().find(|verdict| verdict.rule == "search").unwrap();
     assert!(
         finding.sentence().contains("3 of 3 confirmations of 6 min and one of 57 min")
-            && finding.sentence().contains("ustained 8,000/s for 3 min 10 s, then 4,000/s"),
+            && finding.sentence().contains("ept up with 8,000/s for 3 min 10 s, then wrote 4,000/s"),
         "{}",
         finding.sentence()
     );

@@ -25,7 +25,7 @@ fn resumed(resumption: &Resumption, in_blocks: bool) -> Verdict {
     };
     let between = if in_blocks { "the blocks" } else { "the trials before and after" };
     let sentence = format!(
-        "the study was interrupted, and resumed at {} with trial {}{again}. Any changes of the machine lie between {between}",
+        "the study was interrupted, and resumed at {} with trial {}{again}. If the machine changed in the meantime, it did so between {between}",
         resumption.at, resumption.from_trial
     );
     Verdict::new(Level::Note, "resumed", sentence)

@@ -44,7 +44,7 @@ fn noisy(trials: &[Trial]) -> Option<Verdict> {
         trial.stability.coefficient_of_variation.filter(|&cv| cv > most)
     };
     Doubt::with_figure(Level::Warning, "noisy", trials, scatter)
-        .verdict(format::per_cent, |share| format!("throughput per second varied by {share}"))
+        .verdict(format::per_cent, |share| format!("throughput varied by {share} from second to second"))
         .map(|verdict| {
             let limit = format!("coefficient of variation, limit {}", format::per_cent(VARIATION_MAX));
             verdict.with_limit(limit).with_action("measure longer, repeat, and look for background load")

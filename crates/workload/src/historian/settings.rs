@@ -80,16 +80,15 @@ pub struct Settings {
     /// Format of the times of a csv: source
     ///
     /// unix-s, unix-ms, unix-us, unix-ns, filetime, dotnet-ticks, excel, wincc, or a pattern such as '%d.%m.%Y
-    /// %H:%M:%S%.f'. [default: detected from the first time; if it can be read in several ways, it is refused and
-    /// all readings are listed]
+    /// %H:%M:%S%.f'. [default: detected from the first time; if the format is ambiguous, prony refuses the file
+    /// and lists the possible formats]
     #[arg(long, hide_short_help = true, value_name = "FORMAT", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_format: Option<TimeFormat>,
 
     /// Meaning of the qualities of a csv: source
     ///
-    /// [default: opc if a number of 192 or more shows it; otherwise the file is refused and all readings are
-    /// listed]
+    /// [default: opc if any quality is 192 or more; otherwise prony refuses the file and lists the possible meanings]
     #[arg(long, hide_short_help = true, value_name = "MEANING", help_heading = "Workload")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<Qualities>,

@@ -82,7 +82,7 @@ impl Workload for Settings {
         match (&job.source, job.rate_per_s()) {
             (Source::Counters, _) => format!("counters of {} tags", job.tags),
             (Source::Random(_), Some(rate)) => format!("random {rate}/s"),
-            (Source::Random(_), None) => "as fast as the buffer accepts them".to_owned(),
+            (Source::Random(_), None) => "at full speed".to_owned(),
             (other, _) => other.name(),
         }
     }

@@ -78,7 +78,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<bool>,
 
-    /// Count slower transactions as late
+    /// Count transactions slower than this as late
     ///
     /// With --rate the time starts when the transaction was due. A transaction that cannot be sent within the limit
     /// is not sent, but is counted as well.

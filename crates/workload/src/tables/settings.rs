@@ -50,7 +50,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clients: Option<u32>,
 
-    /// Rows that all clients delete by key [default: 1% of all rows]
+    /// Rows that the clients delete by key, in total [default: 1% of all rows]
     #[arg(long, hide_short_help = true, value_name = "NUMBER", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point_deletes: Option<u64>,
