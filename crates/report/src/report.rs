@@ -46,6 +46,9 @@ pub struct Report {
     pub profile: Option<String>,
     /// Command line.
     pub command: Vec<String>,
+    /// The directory in which prony ran, if it was recorded.
+    #[serde(skip)]
+    pub(crate) working_directory: Option<String>,
     /// Version of the tool that measured.
     pub tool_version: String,
     /// Whether times were shortened: a quick look and no measurement to rely on.
@@ -159,6 +162,7 @@ impl Report {
             results: None,
             profile: manifest.profile.clone(),
             command: manifest.command.clone(),
+            working_directory: manifest.working_directory.clone(),
             tool_version: manifest.tool_version.clone(),
             quick: manifest.quick,
             lab: manifest.lab.clone(),

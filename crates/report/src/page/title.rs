@@ -52,7 +52,18 @@ pub(crate) fn place(report: &Report) -> Option<String> {
 /// What was loaded, each once.
 fn targets(report: &Report) -> Vec<String> {
     let setups = report.trials.iter().filter_map(|trial| Some((trial.shown(), trial.setup.as_ref()?)));
-    distinct(setups.flat_map(|(shown, setup)| shown.targets(setup)))
+    let shown = setups.flat_map(|(shown, setup)| shown.targets(setup));
+    distinct(shown.map(|target| absolute(target, report.working_directory.as_deref())))
+}
+
+/// `.` and `./data` with the directory in which prony ran: a reader of the page is elsewhere.
+fn absolute(target: String, working_directory: Option<&str>) -> String {
+    let Some(directory) = working_directory else { return target };
+    match target.strip_prefix('.') {
+        Some("" | "/") => directory.to_owned(),
+        Some(below) => below.strip_prefix('/').map(|below| format!("{directory}/{below}")).unwrap_or(target),
+        None => target,
+    }
 }
 
 /// The block devices under the targets, each once.
@@ -80,4 +91,25 @@ fn listed(mut names: Vec<String>) -> String {
     names.truncate(TARGETS_MOST);
     let names = names.join(", ");
     if more > 0 { format!("{names} and {more} more") } else { names }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::absolute;
+
+    #[test]
+    fn a_target_is_named_by_its_whole_path() {
+        for (target, told) in [
+            (".", "/srv/db"),
+            ("./", "/srv/db"),
+            ("./data", "/srv/db/data"),
+            ("/data", "/data"),
+            (".hidden", ".hidden"),
+            ("../other", "../other"),
+            ("SQLite 3.53.2", "SQLite 3.53.2"),
+        ] {
+            assert_eq!(absolute(target.to_owned(), Some("/srv/db")), told);
+            assert_eq!(absolute(target.to_owned(), None), target);
+        }
+    }
 }

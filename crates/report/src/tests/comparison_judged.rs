@@ -203,7 +203,7 @@ fn what_only_the_correction_leaves_open_is_said_to_be_so() {
     let told = verdicts(&study);
     assert!(
         told.contains(
-            "Inconclusive against ref in I/Os per second (relevant from 3%): b (+4.6%, 95% CI +0.2 to +11%)"
+            "nconclusive against ref in I/Os per second (relevant from 3%): b (+4.6%, 95% CI +0.2 to +11%)"
         ),
         "{told}"
     );
