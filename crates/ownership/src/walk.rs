@@ -42,7 +42,9 @@ pub enum NotTrusted {
         owner: u32,
     },
     /// Other users may write to the directory.
-    #[error("other users may change it while root writes there (mode {mode:o}): run chmod go-w on it, or use a copy that only you can write")]
+    #[error(
+        "other users may change it while root writes there (mode {mode:o}): run chmod go-w on it, or use a copy that only you can write"
+    )]
     Mode {
         /// Bits of its mode.
         mode: u32,

@@ -199,7 +199,10 @@ mod tests {
             (Parameter::new("threads"), "--threads", "--threads"),
         ] {
             let mention = Mention::Parameter(&parameter);
-            assert_eq!((&*Spelling::Flags.mention(&mention), &*Spelling::Keys.mention(&mention)), (flag, key));
+            assert_eq!(
+                (&*Spelling::Flags.mention(&mention), &*Spelling::Keys.mention(&mention)),
+                (flag, key)
+            );
         }
     }
 
@@ -253,7 +256,10 @@ mod tests {
             .with(Parameter::new("replace").of(true))
             .with(Parameter::new("size").of("10MB"));
         for spelling in [Spelling::Flags, Spelling::Keys] {
-            assert_eq!(spelling.mention(&Mention::Command(&command)), "prony orders load --replace --size 10MB");
+            assert_eq!(
+                spelling.mention(&Mention::Command(&command)),
+                "prony orders load --replace --size 10MB"
+            );
         }
     }
 }

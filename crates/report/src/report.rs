@@ -153,7 +153,6 @@ impl Report {
         let [searches, aa_searches] = searched(manifest, &mut trials);
         let compared = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
         let (comparison, thresholds) = apart(manifest, compared);
-        let not_begun = not_begun(study, comparison.as_ref());
         let limits = limit::of_all(&mut trials, comparison.as_ref());
         let report = Self {
             format: DOCUMENT_VERSION,
@@ -178,11 +177,11 @@ impl Report {
             historian: historian::Series::of(&configurations, &searches, &trials, comparison.is_some()),
             orders: orders::Series::of(manifest, &configurations, &trials),
             availability: faults::availability(&trials),
+            not_begun: not_begun(study, comparison.as_ref()),
             comparison,
             limits,
             thresholds,
             searches,
-            not_begun,
             configurations,
             trials,
             environment: study.environment.clone(),

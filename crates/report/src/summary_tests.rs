@@ -10,8 +10,7 @@ fn pages_that_were_checked_are_told_beside_plain_words() {
         record::Verified { written: 4_000, read: 8_000, stall_s: 15.0, ..record::Verified::default() };
     let made = Made::mixed("verify").outcome(|outcome| outcome.verified = Some(Box::new(verified)));
     let trials = disks().into_iter().chain([made.trial(9)]).collect();
-    let screen =
-        Report::of(&fixture::study("check", trials)).brief(Some(80)).as_str().replace('\n', " ");
+    let screen = Report::of(&fixture::study("check", trials)).brief(Some(80)).as_str().replace('\n', " ");
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         screen.contains("Verified 12,000 pages written and read, 0 damaged, 0 stalls over 15 s"),

@@ -289,8 +289,7 @@ pub(super) async fn what_others_made_is_never_touched(engine: Engine) {
             let error = server.own(name, existing).await.unwrap_err();
             let text = error.to_string();
             assert!(
-                text.contains("not created by prony")
-                    && text.contains("‹target.database.name›"),
+                text.contains("not created by prony") && text.contains("‹target.database.name›"),
                 "{text}"
             );
         }

@@ -74,8 +74,7 @@ pub(super) async fn a_server_that_falls_silent_anywhere_ends_the_set_up(engine: 
         async move {
             let name = format!("prony_silent_{number}");
             let proxy = before(&server, bytes);
-            let ended =
-                timeout(bound(engine), set_up(&through(&proxy, &server, short(engine)), &name)).await;
+            let ended = timeout(bound(engine), set_up(&through(&proxy, &server, short(engine)), &name)).await;
             let error = ended.unwrap_or_else(|_| panic!("it hangs after {bytes} bytes")).unwrap_err();
             let text = error.to_string();
             assert!(error.is_lost(), "after {bytes} bytes: {text}");

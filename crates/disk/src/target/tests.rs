@@ -131,9 +131,7 @@ fn a_region_must_fit_into_the_file() {
     let message = refusal(directory.path(), &job);
     assert_eq!(names_in(directory.path()), [""; 0], "nothing was made");
     assert!(
-        message.contains("1MiB")
-            && message.contains("512KiB")
-            && message.contains("‹workload.disk.region›"),
+        message.contains("1MiB") && message.contains("512KiB") && message.contains("‹workload.disk.region›"),
         "{message}"
     );
 }

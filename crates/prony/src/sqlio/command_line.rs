@@ -357,7 +357,7 @@ impl Parser {
                 self.mistake(argument, format!("unknown version \"{value}\""), "remove it, or give -v1.1.1")
             }
             'R' => {
-                let remedy = "give the device (for example /dev/sdb) in place of the file name, and add --destroy NAME to write to the device";
+                let remedy = "give the device (for example /dev/sdb) instead of the file name, and add --destroy NAME to write to the device";
                 self.mistake(argument, "drives have no numbers or letters on Linux", remedy);
             }
             _ => {

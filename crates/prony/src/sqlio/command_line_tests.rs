@@ -181,7 +181,7 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     -mC4: copy and scatter/gather I/O are not supported, and plain I/O would be a different test; remove it, and give the size of one I/O with -b
     -LQ: "Q" is not a valid timer; give -LS, or -LP
     -BX: "X" is not a valid cache mode; give -BN for none, -BY both, -BH hardware or -BS software
-    -R1: drives have no numbers or letters on Linux; give the device (for example /dev/sdb) in place of the file name, and add --destroy NAME to write to the device
+    -R1: drives have no numbers or letters on Linux; give the device (for example /dev/sdb) instead of the file name, and add --destroy NAME to write to the device
     -a1: -p and -a exclude each other; give only one of them
     -ls: SQLIO has no such option; did you mean -L? -? lists all options
     -x: SQLIO has no such option; -? lists all options; to give a file of this name, write ./-name

@@ -22,10 +22,7 @@ fn tables_show_the_percentiles_that_were_asked_for() {
     let asked = ["--percentiles", "99.99,50, 98,99.9999", "--name", "fine"];
     let usual = bench.run(&RUN).ended_with(0);
     assert_eq!(heads(&usual.stdout), ["p50", "p95", "p99", "p99.9"]);
-    bench
-        .run(&[&RUN[..], &["--percentiles", "99.99999"]].concat())
-        .ended_with(2)
-        .says("four decimal places");
+    bench.run(&[&RUN[..], &["--percentiles", "99.99999"]].concat()).ended_with(2).says("four decimal places");
     let outcome = bench.run(&[&RUN[..], &asked].concat()).ended_with(0);
     assert_eq!(heads(&outcome.stdout), ["p50", "p98", "p99.99", "p99.9999"]);
     let row = outcome.stdout.lines().find(|line| line.contains("100 µs (100–100)")).unwrap();

@@ -46,7 +46,10 @@ impl Compare {
             let (trust, reasons) = self.trust();
             let reason = reasons.first().map(|reason| format!(": {}", reason.short.trim_end_matches('.')));
             let reason = reason.unwrap_or_default();
-            let next = self.next().map(|next| format!("\n{}", wrapped(&format!("Next: {next}.")))).unwrap_or_default();
+            let next = self
+                .next()
+                .map(|next| format!("\n{}", wrapped(&format!("Next: {next}."))))
+                .unwrap_or_default();
             blocks.push(wrapped(&format!("Reliability: {}{reason}.", trust.word())) + &next);
         }
         let unused = self.studies.iter().flat_map(not_used);

@@ -47,7 +47,7 @@ pub(crate) fn few_blocks(blocks: usize) -> String {
     }
 }
 
-/// `3 trials were left out of all comparisons (2 incomplete, one with I/O errors)`.
+/// `3 trials were omitted from all comparisons (2 incomplete, one with I/O errors)`.
 fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
     const REASONS: [&str; 3] = ["incomplete", "with I/O errors", "the last step of an unconfirmed search"];
     let of = |number: &u32| report.trials.iter().find(|trial| trial.number == *number);
@@ -65,7 +65,7 @@ fn not_used(report: &Report, trials: &[u32]) -> Option<Verdict> {
     let told: Vec<String> = REASONS.iter().enumerate().filter_map(told).collect();
     let were = if trials.len() == 1 { "was" } else { "were" };
     let subject = counted(trials.len(), "trial", "trials");
-    let sentence = format!("{subject} {were} left out of all comparisons ({})", told.join(", "));
+    let sentence = format!("{subject} {were} omitted from all comparisons ({})", told.join(", "));
     let trials = trials.to_vec();
     let effect = "a block counts only if both of its trials count";
     (!trials.is_empty())

@@ -386,7 +386,7 @@ fn trials_with_io_errors_feed_nothing_but_the_share_of_errors() {
     assert_ne!(outcomes[1], crate::Outcome::Held, "errors are not forgotten with their trial");
     let told = verdicts(&study);
     assert!(
-        told.contains("2 trials were left out of all comparisons (one incomplete, one with I/O errors)"),
+        told.contains("2 trials were omitted from all comparisons (one incomplete, one with I/O errors)"),
         "{told}"
     );
 }

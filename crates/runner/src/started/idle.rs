@@ -64,7 +64,10 @@ fn quieted(
     }
     let mut read = Devices::new(devices.to_vec());
     while !stop.load(Ordering::Relaxed) {
-        tell(Preparation::waiting(format!("{called}: waiting until its devices are idle ({})", devices.join(", "))));
+        tell(Preparation::waiting(format!(
+            "{called}: waiting until its devices are idle ({})",
+            devices.join(", ")
+        )));
         let at_s = begin.elapsed().as_secs_f64();
         let loads = read.sample(at_s).map(|read| (read.devices, read.length_s));
         match waiting.heard(at_s, loads.as_ref().map(|(loads, length_s)| (loads, *length_s))) {

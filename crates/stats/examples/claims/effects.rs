@@ -11,11 +11,11 @@ const BLOCKS: [usize; 5] = [6, 7, 10, 15, 20];
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "prony compares a level with the reference block by block. Trials scatter log-normally by the given \
-                noise. Differences between blocks cancel out. An effect is relevant from 3%. Twelve studies of three \
-                equal configurations also ran on a real disk (8 KiB random reads, seven blocks of 1 s). The disk \
-                belonged to a shared virtual machine with two CPUs. None of the 24 comparisons called a \
-                configuration better, worse or equivalent.",
+        about: "prony compares a level with the reference block by block. Trials scatter log-normally, and the tables \
+            give the noise. Differences between blocks cancel out. An effect of 3% or more is relevant. Twelve \
+            studies of three equal configurations also ran on a real disk (8 KiB random reads, seven blocks of 1 s). \
+            The disk belonged to a shared virtual machine with two CPUs. None of the 24 comparisons called a \
+            configuration better, worse or equivalent.",
         tables: vec![
             coverage(),
             false_claims(),
@@ -67,8 +67,8 @@ fn coverage() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} comparisons with an interval that contains the true ratio, next to the claimed \
-             percentage."
+            "\"Claimed\" is the percentage of intervals that should contain the true ratio. \"Holds\" is the \
+                percentage of {SETS} comparisons with an interval that contains the true ratio."
         ),
         head: head("blocks", ["claimed".to_owned(), "holds".to_owned()]),
         rows: [2, 3, 5].into_iter().chain(BLOCKS).map(row).collect(),
@@ -93,7 +93,8 @@ fn false_claims() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} studies at 5% noise that call any of several equal levels better or worse."
+            "Percentage of {SETS} studies that call any level better or worse, although all levels are equal. The \
+                noise is 5%."
         ),
         head: head("levels", BLOCKS.map(|blocks| format!("{blocks} blocks"))),
         rows: [1, 4, 8].into_iter().map(row).collect(),
@@ -125,7 +126,8 @@ fn verdicts() -> Table {
     });
     Table {
         caption: format!(
-            "Percentage of {SETS} studies of seven blocks with each verdict. The other studies say worse."
+            "Percentage of {SETS} studies that reach each verdict. Each study has seven blocks. The remaining studies \
+                reach the verdict \"worse\"."
         ),
         head: head("noise, true gain, reference measured", VERDICTS.map(|(name, _)| name.to_owned())),
         rows: all.map(row).collect(),
@@ -148,8 +150,8 @@ fn planned() -> Table {
     };
     Table {
         caption: format!(
-            "The first figure is the gain that a plan expects to find in 80% of studies. The second is the \
-             percentage of {SETS} studies with this gain that call it better."
+            "The first figure is the gain that a plan expects to find in 80% of studies. The second is the percentage \
+                of {SETS} studies that reach the verdict \"better\" if the true gain is this large."
         ),
         head: head("blocks", ["noise 1%", "noise 2%", "noise 5%", "noise 10%"].map(str::to_owned)),
         rows: BLOCKS.into_iter().chain([40, 60]).map(row).collect(),
@@ -182,9 +184,9 @@ fn resembling() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {} comparisons with an interval that contains the truth, and percentage with a warning \
-             that blocks resemble each other. Log ratios are autoregressive. With few blocks, most resemblance is \
-             not noticed.",
+            "The first figure is the percentage of {} comparisons with an interval that contains the true ratio. The \
+                second is the percentage with a warning that blocks resemble each other. The log ratios of the blocks \
+                are autoregressive. With few blocks, prony misses most resemblance.",
             SETS / 4
         ),
         head: head("blocks", [0.0, 0.3, 0.5, 0.8].map(|rho| format!("rho {rho}"))),
@@ -232,9 +234,9 @@ fn sweet_spots() -> Table {
     };
     Table {
         caption: format!(
-            "Percentages of {SETS} studies of seven blocks. The first figure counts studies with an \"at most\" that \
-             is cheaper than the true sweet spot. The second counts studies that rule out the true one. The third \
-             counts studies that name only the true one."
+            "All figures are percentages of {SETS} studies of seven blocks. The first figure is the share of studies \
+                with an \"at most\" verdict that names a level cheaper than the true sweet spot. The second is the share \
+                that rules out the true sweet spot. The third is the share that names only the true sweet spot."
         ),
         head: head("true levels", ["noise 1%", "noise 2%", "noise 5%"].map(str::to_owned)),
         rows: CURVES.into_iter().map(row).collect(),
@@ -260,8 +262,8 @@ fn named_best() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} studies of seven blocks that name the true best combination, and percentage that \
-             name another one."
+            "The first figure is the percentage of {SETS} studies that name the true best combination. The second is \
+                the percentage that name another combination. Each study has seven blocks."
         ),
         head: head("combinations", ["noise 2%", "noise 5%"].map(str::to_owned)),
         rows: [

@@ -23,27 +23,29 @@ const DEVIATION: f64 = 0.02;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "`prony history` looks for change points in each figure separately. It claims a change point if \
-                chance makes an equally clear one in at most 1% of histories. Among a hundred figures that never \
-                change, expect one with a change point. The report states how many of the figures that it follows \
-                have one. prony does not correct for the number of figures. The test compares a history with 999 \
-                orders of its runs, so no p-value is below 0.001. If ten runs change in the middle, two of 252 \
-                orders are equally clear (0.008). Holm's correction of 1% requires 0.001 for the clearest of ten \
-                figures, and less for more figures. No history could give that, so prony would never find anything. \
-                Runs scatter normally by 2% unless a table says otherwise. The test assumes that they are \
-                independent. If each run resembles the previous one by rho, more change points are false. A warning \
-                then reports the correlation.",
+        about: "`prony history` looks for change points in each figure separately. It claims a change point if chance \
+            makes an equally clear change point in at most 1% of histories. Among a hundred figures that never \
+            change, expect one with a change point. The report states how many of the figures that it follows have a \
+            change point. prony does not correct for the number of figures. The test compares a history with 999 \
+            random orders of its runs, so no p-value is below 0.001. If a history of ten runs changes in the middle, \
+            two of the 252 orders are equally clear (p = 0.008). Holm's correction at 1% requires p <= 0.001 for the \
+            clearest of ten figures, and a smaller p-value for more figures. No history could give such a p-value, \
+            so prony would never find a change point. Runs are normally distributed with a standard deviation of 2% \
+            unless a table says otherwise. The test assumes that the runs are independent. If each run has \
+            correlation rho with the previous run, more change points are false. A warning then reports the \
+            correlation.",
         tables: vec![alarms(), found(), shapes(), resembling()],
     }
 }
 
 pub(crate) fn watched_section() -> Section {
     Section {
-        about: "prony judges a history after each run, so each night is another look. The rules for calling a figure \
-                worse than the baseline are stricter than those for a change point. Runs that resemble each other \
-                count as fewer independent runs. Their number follows from the correlation of neighbours within the \
-                segments, and from its standard error. Chance makes an equally large change in at most 0.2% of \
-                looks. A change is relevant from 3%.",
+        about: "prony judges a history after each run, so each new run is another look. The rules for calling a figure \
+            worse than the baseline are stricter than those for a change point. prony counts runs that resemble each \
+            other as a smaller number of independent runs. It calculates this number from the correlation of \
+            neighboring runs within the segments, and from the standard error of this correlation. prony calls a \
+            figure worse only if chance makes an equally large change in at most 0.2% of looks. A change of 3% or \
+            more is relevant.",
         tables: vec![watched(), delays()],
     }
 }
@@ -60,7 +62,10 @@ fn alarms() -> Table {
         std::iter::once(runs.to_string()).chain(RHOS.map(cell)).collect()
     };
     Table {
-        caption: format!("Percentage of {UNCHANGED} figures that never change but are given a change point."),
+        caption: format!(
+            "Percentage of {UNCHANGED} figures for which prony claims a change point, although the figures never \
+            change."
+        ),
         head: std::iter::once("runs".to_owned()).chain(RHOS.map(|rho| format!("rho {rho}"))).collect(),
         rows: RUNS.into_iter().map(row).collect(),
     }
@@ -82,8 +87,9 @@ fn found() -> Table {
     let head = ["runs", "rho"].map(str::to_owned).into_iter();
     Table {
         caption: format!(
-            "Percentage of {CHANGED} figures with a change point at the true shift or one run away. The figures \
-             shift in the middle, by the given number of standard deviations of a run."
+            "Percentage of {CHANGED} figures for which prony claims a change point at the true shift or one run away. \
+                Each figure shifts in the middle of its history. The columns give the shift in standard deviations of a \
+                run."
         ),
         head: head.chain(SHIFTS.map(|shift| format!("shift {shift}"))).collect(),
         rows: RHOS.iter().flat_map(|&rho| RUNS.map(|runs| (runs, rho))).map(row).collect(),
@@ -131,8 +137,8 @@ fn watched() -> Table {
         ["rho", "scatter", "worse", "may be worse, not shown", "a step, drift or two states", "a lone spike"];
     Table {
         caption: format!(
-            "Percentage of {WATCHED} figures that never change but are ever given this verdict. They are judged \
-             after each run from the {}th to the {}th. The baseline is the {}th run.",
+            "Percentage of {WATCHED} figures that get this verdict at least once, although the figures never change. prony judges \
+             the figures after each run from the {}th to the {}th. The baseline is the {}th run.",
             LOOKS[0],
             LOOKS[1],
             BASELINE + 1
@@ -164,8 +170,9 @@ fn delays() -> Table {
     let head = ["rho", "step"].map(str::to_owned).into_iter();
     Table {
         caption: format!(
-            "Percentage of {STEPPED} figures that are called worse than the baseline within the given number of runs \
-             after a step. The step follows 30 runs that scatter by 3%. Fewer than three runs make no step."
+            "Percentage of {STEPPED} figures that prony calls worse than the baseline within the given number of runs \
+                after a step. The step follows 30 runs that scatter by 3%. prony recognizes a step only if at least \
+                three runs follow it."
         ),
         head: head.chain(AFTER.map(|runs| format!("{runs} runs"))).collect(),
         rows: ROWS.into_iter().map(row).collect(),
@@ -219,8 +226,8 @@ fn shapes() -> Table {
     ];
     Table {
         caption: format!(
-            "Percentage of {CHANGED} figures of {RUNS} independent runs that are given each shape. A spike is \
-             reported in addition to the shape."
+            "Percentage of {CHANGED} figures for which prony reports each shape. Each figure has {RUNS} independent \
+                runs. A spike is reported in addition to the shape."
         ),
         head: head.map(str::to_owned).into(),
         rows: SHAPES.into_iter().map(row).collect(),
@@ -245,8 +252,8 @@ fn resembling() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {UNCHANGED} figures that never change but have a warning that runs resemble previous ones \
-             / median estimated correlation within the segments."
+            "No figure changes. The first number is the percentage of {UNCHANGED} figures with a warning that runs \
+                resemble previous runs. The second is the median estimated correlation within the segments."
         ),
         head: std::iter::once("runs".to_owned()).chain(RHOS.map(|rho| format!("rho {rho}"))).collect(),
         rows: [20, 30, 60].into_iter().map(row).collect(),

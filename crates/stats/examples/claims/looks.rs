@@ -25,10 +25,11 @@ const NOISES: [(&str, Noise); 2] = [("normal", normal), ("heavy tails", heavy)];
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A study with `stop = \"when settled\"` looks at its results after each block from the sixth, until \
-                its level is better, worse or equivalent. The log ratios of the blocks scatter by 3%, either \
-                normally or as Student's t with three degrees of freedom. An effect is relevant from 3%. The tables \
-                also show a fixed design, which always measures the maximum number of blocks.",
+        about: "A study with `stop = \"when settled\"` looks at its results after each block from the sixth. The study \
+            ends when its level is better, worse or equivalent. The log ratios of the blocks have a standard \
+            deviation of 3%. They follow a normal distribution, or Student's t with three degrees of freedom \
+            (\"heavy tails\"). An effect of 3% or more is relevant. The tables also show a fixed design, which \
+            always measures the maximum number of blocks.",
         tables: vec![false_claims(), families(), equivalents(), verdicts()],
     }
 }
@@ -97,9 +98,10 @@ fn false_claims() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} studies that call an equal level different, and percentage that call a level \
-             equivalent although its difference is the margin. The columns with every look at 5% are from a quarter \
-             as many studies."
+            "The first three columns give the percentage of {SETS} studies that call an equal level different. The \
+                last three give the percentage that call a level equivalent although it differs by the margin. In the \
+                columns \"every look at 5%\", prony's correction for several looks is not used. These columns come from \
+                a quarter as many studies."
         ),
         head: [
             "maximum blocks, noise",
@@ -150,7 +152,7 @@ fn families() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} studies that call one of several equal levels different at any look."
+            "Percentage of {SETS} studies that call at least one of several equal levels different, at any look."
         ),
         head: ["maximum blocks, noise", "2 levels", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
         rows: cells(row),
@@ -193,9 +195,9 @@ fn equivalents() -> Table {
     };
     Table {
         caption: format!(
-            "Fixed blocks / looks: percentage of {} studies that call any of several levels equivalent although \
-             their true difference is the margin. Better and worse are corrected for the number of levels. \
-             Equivalence is not.",
+            "Percentage of {} studies that call at least one level equivalent although each level differs from the \
+                reference by the margin. The first figure is for fixed blocks, the second for looks. prony corrects the \
+                verdicts \"better\" and \"worse\" for the number of levels, but not the verdict \"equivalent\".",
             SETS / 4
         ),
         head: ["maximum blocks, noise", "1 level", "4 levels", "8 levels"].map(str::to_owned).to_vec(),
@@ -228,8 +230,8 @@ fn verdicts() -> Table {
     });
     Table {
         caption: format!(
-            "Percentage of {SETS} studies that end as better or equivalent, with fixed blocks and with looks. The \
-             last column is the mean number of blocks with looks."
+            "Percentage of {SETS} studies that end with the verdict \"better\" or \"equivalent\", with fixed blocks \
+                and with looks. The last column is the mean number of blocks with looks."
         ),
         head: [
             "true gain, maximum blocks, noise",

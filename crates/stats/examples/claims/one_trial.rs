@@ -27,20 +27,22 @@ const REAL: [(&str, &str); 2] = [
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "The 95% interval of the mean of one trial should contain the mean of a trial that lasts forever. \
-                Each trial of at least eight seconds has an interval, so the tables count all trials. Seconds \
-                scatter normally by 3%. Each second correlates with the previous one by rho. The interval is the \
-                wider of two: one comes from a first-order autoregression, the other from the slowest waves in the \
-                seconds. If a trial has fewer than 30 s, the report states that about 9 of 10 such intervals contain \
-                the mean. If its seconds correlate strongly, the report states about 8 of 10. If the trials of a run \
-                have 30 s together, prony uses their common correlation, provided that it is larger than the trial's \
-                own. The report then omits that note. No interval covers a stall that the trial did not see. The \
-                report states the longest time without an answer.\n\n\
-                The real seconds come from one trial each of `prony disk` and `prony historian`. The disk trial made \
-                8 KiB random reads with one outstanding I/O in a 512 MiB file for 240 s. The historian trial wrote \
-                to SQLite for 180 s, as fast as the buffer accepted records. Both trials used a debug build on a \
-                shared virtual machine with two CPUs and background load. Windows are compared with the mean of all \
-                seconds. They overlap, so they are weaker evidence than the same number of trials.",
+        about: "The 95% interval for the mean of one trial should contain the mean that an endless trial would have. \
+            Each trial of at least eight seconds has an interval, so the tables count all trials. The per-second \
+            rates are normally distributed with a standard deviation of 3%. Each second has correlation rho with the \
+            previous second. prony calculates two intervals and uses the wider one. The first interval comes from a \
+            first-order autoregression, the second from the slowest waves in the per-second rates. If a trial is \
+            shorter than 30 s, the report states that about 9 of 10 such intervals contain the mean. If the seconds \
+            of this trial are strongly correlated, the report states about 8 of 10. If the trials of a run have at \
+            least 30 s together, prony uses the larger of two correlations. One is the trial's own correlation, the \
+            other is the common correlation of all trials. The report then omits the note about 9 of 10 or 8 of 10 \
+            intervals. No interval covers a stall that the trial did not see. The report states the longest time \
+            without an answer.\n\nThe real seconds come from one trial each of `prony disk` and `prony historian`. \
+            The disk trial made 8 KiB random reads with one outstanding I/O in a 512 MiB file for 240 s. The \
+            historian trial wrote to SQLite for 180 s, as fast as the buffer accepted records. Both trials used a \
+            debug build on a shared virtual machine with two CPUs and background load. The last table of this \
+            section compares windows of each trial with the mean of all its seconds. The windows overlap, so they \
+            are weaker evidence than the same number of trials.",
         tables: vec![coverage(), of_several(), width(), others(), real()],
     }
 }
@@ -84,8 +86,8 @@ fn coverage() -> Table {
 
 fn of_several() -> Table {
     let caption = format!(
-        "The same for one trial of a run of {TRIALS} such trials. The correlation is estimated from all of them \
-         together."
+        "The same percentage for one trial out of a run of {TRIALS}. prony estimates the correlation from all 4 \
+            trials together."
     );
     table("seconds", &SECONDS_OF_SEVERAL, caption, |seconds, rho| {
         let holds = percent(&format!("of {TRIALS}, {}", name(seconds, rho)), SETS, |random| {
@@ -99,8 +101,8 @@ fn of_several() -> Table {
 
 fn width() -> Table {
     let caption = format!(
-        "Median width of the intervals in the first table, divided by the correct width: 3.92 standard deviations of \
-         the {SETS} means."
+        "Median width of the intervals in the first table, divided by the correct width. The correct width is \
+            3.92 standard deviations of the {SETS} means."
     );
     table("seconds", &SECONDS, caption, |seconds, rho| {
         let runs = each(&name(seconds, rho), SETS, |random| alone(&series(random, seconds, rho)));
@@ -222,8 +224,8 @@ fn real() -> Table {
         std::iter::once(name.to_owned()).chain(SECONDS_OF_WINDOWS.map(cell)).collect()
     };
     Table {
-        caption: "Percentage of overlapping windows of real seconds with an interval that contains the mean of all \
-                  seconds, and the number of windows.".to_owned(),
+        caption: "The first figure is the percentage of windows with an interval that contains the mean of all seconds. \
+            The second is the number of overlapping windows.".to_owned(),
         head: std::iter::once("server".to_owned()).chain(SECONDS_OF_WINDOWS.map(|s| format!("{s} s"))).collect(),
         rows: REAL.into_iter().map(row).collect(),
     }

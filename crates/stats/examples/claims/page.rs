@@ -3,10 +3,10 @@
 use std::fmt;
 
 pub(crate) const HEAD: &str = "# Statistics: claims and how they were tested\n\n\
-    `cargo xtask bench statistics` writes this page. It feeds simulated data to the functions that judge measurements. The truth of\n\
-    these data is known. The data come from models of servers, not from servers, unless a table says otherwise. The text under each\n\
-    table gives the number of data sets per cell. Each data set has its own seed: the FNV-1a hash of the cell's name and the data\n\
-    set's number. Each run therefore gives the same tables.\n";
+    `cargo xtask bench statistics` writes this page. The command feeds simulated data to the functions that judge\n\
+    measurements. The true values behind the data are known. Unless a table says otherwise, the data come from models of servers and\n\
+    not from real servers. The text under each table gives the number of data sets per cell. Each data set has its own seed: the FNV-1a\n\
+    hash of the cell's name and the data set's number. The command therefore writes the same tables each time.\n";
 
 /// What one family of claims came to.
 pub(crate) struct Section {

@@ -19,20 +19,21 @@ const LONG_OPERATIONS: usize = 100;
 pub(crate) fn section() -> Section {
     let cells: Vec<Vec<Cell>> = models().map(|(model, rho)| cells(model, rho)).collect();
     Section {
-        about: "The interval of a percentile of one trial should contain, in 95 of 100 trials, the percentile of a \
-                trial that lasts forever. Each second has 1,000 operations. Their latencies are lognormal (sigma \
-                0.7), have a Pareto tail of 1.5, or come from a mixture or from bursts. In the mixture, 1 of 100 \
-                operations takes twenty times as long. In bursts, 1 of 10 operations does so, in 1 of 10 seconds. \
-                Seconds are alike, or whole seconds are slower and faster by 30% and correlate with the previous one \
-                by rho. Each trial of at least eight seconds has an interval, so the tables count all trials. If the \
-                upper bound is beyond every measured value, the interval has only a lower bound and contains \
-                everything above it. A short trial has few bursts, and no interval covers a burst that the trial did \
-                not see. If the seconds of a ten-second trial correlate, its interval contains the percentile less \
-                often than claimed.",
+        about: "In 95 of 100 trials, the interval for a percentile should contain the percentile that an endless trial \
+            would have. Each second has 1,000 operations. The latencies follow one of four models: lognormal (sigma \
+            0.7), Pareto (tail index 1.5), mixture or bursts. In the mixture, 1 of 100 operations takes twenty times \
+            as long. In the bursts model, 1 of 10 seconds has a burst: 1 of 10 operations in that second takes \
+            twenty times as long. Rows marked \"alike\" add no other difference between seconds. In the other rows, \
+            whole seconds are slower or faster, with a standard deviation of 30%. Each such second has correlation \
+            rho with the previous second. Each trial of at least eight seconds has an interval, so the tables count \
+            all trials. If the upper bound is beyond every measured value, the interval has only a lower bound. Such \
+            an interval contains every value above this bound. A short trial has few bursts, and no interval covers \
+            a burst that the trial did not see. If the seconds of a ten-second trial are correlated, the trial's \
+            interval contains the percentile less often than claimed.",
         tables: vec![
             table(
                 &cells,
-                format!("Percentage of the intervals of {SETS} trials that contain the true percentile."),
+                format!("Percentage of intervals, from {SETS} trials, that contain the true percentile."),
                 |cell| cell.holds.map_or_else(|| "–".to_owned(), |holds| format!("{holds:.0}")),
             ),
             table(
@@ -43,8 +44,8 @@ pub(crate) fn section() -> Section {
             table(
                 &cells,
                 format!(
-                    "Median ratio of the upper to the lower bound, for those intervals of {SETS} trials that \
-                         have both."
+                    "Median ratio of the upper bound to the lower bound. It covers only the intervals, from {SETS} trials, \
+                        that have both bounds."
                 ),
                 |cell| cell.width.map_or_else(|| "–".to_owned(), |width| format!("{width:.2}")),
             ),

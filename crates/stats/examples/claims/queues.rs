@@ -102,11 +102,12 @@ fn rows(cell: impl Fn(&str, Queue, Design) -> String) -> Vec<Vec<String>> {
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "In a queue, time over load bends everywhere and has no knee. prony reports two loads instead: the \
-                load at which the queue is full, and the load at which the time has doubled. M/M/c is a queue of c \
-                servers with random arrivals and exponential service times. Times are means, or 99th percentiles if \
-                the row says p99. Loads are 10 to 90% of the queue's capacity, or other loads if the row says so. \
-                The capacity has a 95% interval. With several servers, it contains the true capacity less often.",
+        about: "In a queue, the curve of time against load bends everywhere and has no knee. prony reports two loads \
+            instead: the load at which the queue is full, and the load at which the time has doubled. M/M/c is a \
+            queue of c servers with random arrivals and exponential service times. Times are means, or 99th \
+            percentiles if the row says p99. Each row gives its loads as a percentage of the queue's capacity. prony \
+            reports the capacity with a 95% interval. With several servers, this interval contains the true capacity \
+            less often.",
         tables: vec![false_knees(), told()],
     }
 }
@@ -125,7 +126,9 @@ fn false_knees() -> Table {
         format!("{:.1} / {:.1}", share(|claim| claim.0), share(|claim| claim.1))
     };
     Table {
-        caption: format!("False knees / false jumps of time over load, as a percentage of {SETS} curves."),
+        caption: format!(
+            "Percentage of {SETS} curves of time against load with a false knee / a false jump."
+        ),
         head: HEAD.map(str::to_owned).to_vec(),
         rows: rows(cell),
     }
@@ -155,9 +158,10 @@ fn told() -> Table {
     };
     Table {
         caption: format!(
-            "The first figure is the percentage of {SETS} curves that are reported as queues. The second is the \
-             percentage of their intervals that contain the true capacity. The third is the median reported \
-             capacity, divided by the true one. The fourth is the same for the load at which the time has doubled."
+            "The first figure is the percentage of {SETS} curves that prony reports as queues. The second is the \
+                percentage of these reported queues with an interval that contains the true capacity. The third is the \
+                median reported capacity, divided by the true capacity. The fourth is the median reported load at which \
+                the time has doubled, divided by the true load. A single 0 means that prony reports no curve as a queue."
         ),
         head: HEAD.map(str::to_owned).to_vec(),
         rows: rows(cell),

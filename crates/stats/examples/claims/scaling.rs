@@ -17,9 +17,9 @@ const DESIGNS: [Design; 4] = [
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "The intervals of λ, σ, κ and the peak should contain the true figure in 95 of 100 studies of 8 \
-                levels, 1 to 128. A peak claims that throughput falls beyond it. Trials scatter by the noise of the \
-                row.",
+        about: "Each study has 8 levels, from 1 to 128. In 95 of 100 studies, the intervals for λ, σ, κ and the peak \
+            should contain the true figure. If prony reports a peak, it claims that throughput falls beyond the \
+            peak. Each row gives the noise of the trials.",
         tables: vec![coverage(), peaks()],
     }
 }
@@ -72,9 +72,10 @@ fn coverage() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of intervals of λ / σ / κ that contain the true figure. After the semicolon: percentage of \
-             studies with a peak, and percentage of the intervals of these peaks that contain the true peak. There \
-             are {SETS} studies per cell."
+            "Before the semicolon: the percentages of intervals for λ / σ / κ that contain the true figure. After the \
+                semicolon: the percentage of studies that report a peak, and the percentage of these peaks with an \
+                interval that contains the true peak. If κ is 0, throughput has no peak, so every reported peak is \
+                false. There are {SETS} studies per cell."
         ),
         head: std::iter::once("design".to_owned())
             .chain(TRUTHS.map(|(sigma, kappa)| format!("σ {sigma}, κ {kappa}")))
@@ -103,7 +104,7 @@ fn peaks() -> Table {
         std::iter::once(name(&design)).chain(CURVES.map(cell)).collect()
     };
     Table {
-        caption: format!("Peaks claimed although throughput never falls, as a percentage of {SETS} studies."),
+        caption: format!("Percentage of {SETS} studies that report a peak although throughput never falls."),
         head: std::iter::once("design".to_owned()).chain(CURVES.map(|(title, _)| title.to_owned())).collect(),
         rows: DESIGNS.map(row).to_vec(),
     }

@@ -33,17 +33,20 @@ const HOUR: (usize, usize) = (180, 3_420);
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A search reports the highest rate that is sustained. C is the average rate that the server writes, \
-                and nothing can sustain more. The buffer is given in seconds of the server's highest rate, and must \
-                bridge all slower times. A buffer of 2 s allows at most 0.46 C if the server stalls for 5 s in 60 s. \
-                A buffer of 10 s allows at most 0.86 C if the server runs at 60% for one minute in five. The time \
-                between two stalls is at least half its average, unless stalls are random. Turns have random \
-                lengths. After an unconfirmed rate, the search tries the smaller of two rates. One is 0.97 of the \
-                unconfirmed rate. The other is 0.985 of the rate that was written in the second half of its failed \
-                steps. Credits let a server write at twice C until they are used up. Unused capacity refills them. A \
-                growing table takes 1 + k ln(1 + rows / 100,000) times as long per record. Its C is the rate of an \
-                empty table. The table is emptied before each step, or kept. No step sees events that are rarer than \
-                the step is long. The last column shows how often the rate lasts.",
+        about: "A search reports the highest rate that is sustained. C is the average rate at which the server writes. \
+            No higher rate can be sustained. A buffer of 10 s holds the records that the server writes in 10 s at \
+            its highest rate. The buffer must absorb the records that wait while the server is slow. With a buffer \
+            of 2 s, a server that stalls for 5 s in 60 s sustains at most 0.46 C. With a buffer of 10 s, a server \
+            that runs at 60% for one minute in five sustains at most 0.86 C. Unless stalls are random, the time \
+            between two stalls is at least half of the average time between stalls. In the rows marked \"turns\", \
+            fast and slow times have random lengths. If a rate is not confirmed, the search next tries the smaller \
+            of two rates. One is 0.97 times the unconfirmed rate. The other is 0.985 times the rate at which the \
+            server wrote in the second half of the failed steps. Credits let a server write at twice C until the \
+            credits are used up. Unused capacity refills the credits. If a table grows, each record takes 1 + k ln(1 \
+            + rows / 100,000) times as long as in an empty table. C is then the rate of an empty table. In the rows \
+            marked \"emptied\", the table is emptied before each step. In the rows marked \"kept\", the table keeps \
+            its rows. Some events are rarer than a step is long, and no step sees these. The last column therefore \
+            shows how often the server sustains the confirmed rate for another hour.",
         tables: searches().into_iter().chain([quick(), gains()]).collect(),
     }
 }
@@ -124,25 +127,32 @@ const FOR_AN_HOUR: [Case; 8] =
     [SERVERS[0], SERVERS[2], SERVERS[5], SERVERS[8], HARD[0], HARD[13], HARD[14], HARD[17]];
 
 fn searches() -> [Table; 3] {
-    let caption = |what: &str, sets: u32| {
-        format!(
-            "{what}, {sets} per server. The mean and the standard deviation (sd) include only searches that \
-             confirmed a rate. Lasts 1 h: percentage of these searches with a rate that the server sustains for \
-             another hour."
-        )
-    };
     let usual = |case: Case| row(case, RULES, SEARCHES);
     let hard = |case: Case| row(case, RULES, HARD_SEARCHES);
     let long = |case: Case| row(case, Rules { long: true, ..RULES }, HARD_SEARCHES);
     let table = |caption, rows| Table { caption, head: SEARCH_HEAD.map(str::to_owned).to_vec(), rows };
     [
-        table(caption("Whole searches", SEARCHES), SERVERS.map(usual).to_vec()),
         table(
-            caption("The same for servers that change or have rare events", HARD_SEARCHES),
+            format!(
+                "{SEARCHES} whole searches per server. The mean of \"found / C\" and its standard deviation (sd) include only \
+                 searches that confirmed a rate. \"Minutes\" is the mean time of a search. \"95% within\" is the time in minutes \
+                 within which 95% of searches end. \"Lasts 1 h\" is the percentage of confirmed rates that the server \
+                 sustains for another hour."
+            ),
+            SERVERS.map(usual).to_vec(),
+        ),
+        table(
+            format!(
+                "{HARD_SEARCHES} searches per server, for servers that change or have rare events. The columns are the same as \
+                 in the first table."
+            ),
             HARD.map(hard).to_vec(),
         ),
         table(
-            caption("Searches with a last confirming step of one hour", HARD_SEARCHES),
+            format!(
+                "{HARD_SEARCHES} searches per server, each with a last confirming step of one hour. The columns are the same as \
+                 in the first table."
+            ),
             FOR_AN_HOUR.map(long).to_vec(),
         ),
     ]
@@ -262,8 +272,9 @@ fn quick() -> Table {
     ];
     Table {
         caption: format!(
-            "Quick searches, {SEARCHES} per server, with a buffer of 10 s. Warned: percentage of searches that \
-             report that each second resembles the previous one."
+            "{SEARCHES} quick searches per server, with a buffer of 10 s. \"95% below\" is the value of \"found / C\" \
+                that 95% of searches stay below. \"Warned\" is the percentage of searches that report that each second \
+                resembles the previous second."
         ),
         head: ["server", "found / C", "95% below", "above 1.005 C, %", "warned, %"]
             .map(str::to_owned)
@@ -289,9 +300,9 @@ fn gains() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {STUDIES} studies of {BLOCKS} blocks with an interval that contains the true gain of one \
-             constant server over another. The rows give the scatter of blocks. Each search starts up to 20% above \
-             its given start rate."
+            "Percentage of {STUDIES} studies with an interval that contains the true gain of one constant server over \
+                another. Each study has {BLOCKS} blocks. The rows give the scatter of the blocks. Each search starts at \
+                the given start rate or up to 20% above it."
         ),
         head: std::iter::once("noise of blocks".to_owned())
             .chain(GAINS.map(|gain| format!("gain {:.0}%", gain * 100.0)))

@@ -36,13 +36,15 @@ const SPREADS: [f64; 3] = [0.0, 0.02, 0.05];
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "`prony compare` compares runs from different times. Each time shifts a whole run, normally by the \
-                spread of the column. The seven trials of a run also scatter by 2%. An effect is relevant from 3%. \
-                With one run per side, nothing is called better, worse, equivalent or small unless the spread is \
-                given (here the true one). Without it, the two runs differ, are alike or are indistinguishable, and \
-                no limit on a change is judged. With several runs per side, the spread is estimated from the runs, \
-                so few runs give wide intervals. Times are independent here. If a server drifts, runs of both sides \
-                must alternate.",
+        about: "`prony compare` compares runs from different times. Each run is shifted as a whole, because a machine's \
+            figures differ from time to time. The shifts are normally distributed, and their standard deviation is \
+            the spread in the column head. The seven trials of a run also scatter by 2%. An effect of 3% or more is \
+            relevant. With one run per side, prony calls nothing better, worse, equivalent or small unless you give \
+            the spread. In these tables, the given spread is the true spread. Without a given spread, prony reports \
+            that the two runs differ, are alike or are indistinguishable. It then judges no limit on a change. With \
+            several runs per side, prony estimates the spread from the runs, so few runs give wide intervals. In \
+            these tables, the shifts are independent of each other. If a server drifts, alternate the runs of both \
+            sides.",
         tables: vec![claims(0.0), claims(0.1), coverage(), two_times()],
     }
 }
@@ -59,7 +61,7 @@ fn claims(gain: f64) -> Table {
         std::iter::once(format!("{name}{said}")).chain(SPREADS.map(cell)).collect()
     };
     let what = match gain > 0.0 {
-        true => "that call a true gain of 10% better",
+        true => "that call a side with a true gain of 10% better",
         false => "that call one of two equal sides better or worse",
     };
     Table {
@@ -96,9 +98,9 @@ fn two_times() -> Table {
     };
     Table {
         caption: format!(
-            "One run per side, with nothing known about times: percentage of {SETS} comparisons that call the two \
-             runs different / alike. If times differ, a gain of 4% may look alike, and equal machines may look \
-             different. prony therefore claims no more."
+            "Percentage of {SETS} comparisons that call the two runs different / alike. Each side has one run, and \
+                the spread is not given. If the spread is not zero, runs that differ by 4% may look alike, and equal \
+                machines may look different. prony therefore claims only that two runs differ or are alike."
         ),
         head: head(),
         rows: MEASURED.into_iter().flat_map(|one| [0.0, 0.04].map(|gain| (one, gain))).map(row).collect(),
@@ -140,8 +142,8 @@ fn coverage() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} comparisons of equal sides with an interval that contains zero difference / half \
-             its median width."
+            "The two sides are equal. The first figure is the percentage of {SETS} comparisons with an interval that \
+                contains zero difference. The second is half the median width of the intervals."
         ),
         head: head(),
         rows: WAYS.into_iter().map(row).collect(),

@@ -26,12 +26,13 @@ const DESIGNS: [Design; 7] = [
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A knee or a jump claims that the curve bends or jumps there, and that neither noise nor a smooth \
-                curve looks the same. Trials scatter by 5% unless a table says otherwise, and whole blocks scatter \
-                by 3%. A \"lasting\" deviation of a level is the same in each block. Levels are N = 1, 2, 4 and so \
-                on. Seven levels are those of the classifier study. The curve tanh is a soft knee: it bends most at \
-                one point, N = 20. If noise or lasting deviations are large, tanh is given a knee in up to a fifth \
-                of cases. For the other smooth curves, no cell is above 5.2%.",
+        about: "If prony reports a knee or a jump, it claims two things. The curve bends or jumps at that place, and \
+            neither noise nor a smooth curve gives the same shape. Trials scatter by 5% unless a table says \
+            otherwise, and whole blocks scatter by 3%. A \"lasting\" deviation of a level is the same in each block. \
+            Levels are N = 1, 2, 4 and so on. Designs with seven levels use the levels of the classifier study. The \
+            curve tanh has a soft knee: it bends most at one point, N = 20. If noise or lasting deviations are \
+            large, prony reports a knee for tanh in up to a fifth of cases. For the other smooth curves, no cell is \
+            above 5.2%.",
         tables: vec![straight(), smooth(), grids(), knees(), jumps(), published()],
     }
 }
@@ -67,7 +68,7 @@ fn straight() -> Table {
         std::iter::once(name(&design)).chain(EXPONENTS.map(cell)).collect()
     };
     Table {
-        caption: format!("False knees / false jumps of straight lines, as a percentage of {SETS} curves."),
+        caption: format!("Percentage of {SETS} straight lines with a false knee / a false jump."),
         head: ["straight lines", "flat", "N^0.3", "N"].map(str::to_owned).to_vec(),
         rows: DESIGNS.into_iter().map(row).collect(),
     }
@@ -95,7 +96,7 @@ fn smooth() -> Table {
     };
     Table {
         caption: format!(
-            "Knees / jumps claimed for gradually bending curves, as a percentage of {SETS} curves."
+            "Percentage of {SETS} gradually bending curves for which prony reports a knee / a jump."
         ),
         head: std::iter::once("smooth curves".to_owned()).chain(names).collect(),
         rows: SMOOTH.into_iter().map(row).collect(),
@@ -132,10 +133,10 @@ fn grids() -> Table {
     };
     Table {
         caption: format!(
-            "Knees claimed for gradually bending curves at other levels, as a percentage of {GRID_SETS} curves. The \
-             first figure is for 7 blocks with 5% noise and 5% lasting deviation. The second is for 3 blocks with \
-             10% noise, the third for 7 blocks with 2% noise. The 12 levels are 1 to 96, and the grid 4 to 32 has 8 \
-             levels."
+            "Percentage of {GRID_SETS} gradually bending curves, measured at other levels, for which prony reports a \
+                knee. The first figure is for 7 blocks with 5% noise and 5% lasting deviation. The second figure is for \
+                3 blocks with 10% noise. The third figure is for 7 blocks with 2% noise. The 12 levels run from 1 to 96, \
+                and \"4 to 32\" has 8 levels."
         ),
         head: std::iter::once("smooth curves")
             .chain(grids.map(|(grid, _)| grid))
@@ -166,9 +167,9 @@ fn knees() -> Table {
     };
     Table {
         caption: format!(
-            "The first figure is the percentage of {SETS} curves with a knee that is found. The second is the \
-             percentage of their intervals that contain the true knee. The third is the median ratio of the upper to \
-             the lower bound."
+            "Each curve has a knee. The first figure is the percentage of {SETS} curves for which prony finds a knee. \
+                The second is the percentage of found knees with an interval that contains the true knee. The third is \
+                the median ratio of the interval's upper bound to its lower bound."
         ),
         head: ["slopes below and above", "1, 0", "0.9, 0.4", "−0.9, 0"].map(str::to_owned).to_vec(),
         rows: DESIGNS.into_iter().map(row).collect(),
@@ -190,7 +191,7 @@ fn jumps() -> Table {
         std::iter::once(name(&design)).chain(CHANGES.map(cell)).collect()
     };
     Table {
-        caption: format!("Jumps found at the correct level, as a percentage of {SETS} curves."),
+        caption: format!("Percentage of {SETS} curves for which prony finds the jump at the correct level."),
         head: std::iter::once("falls by".to_owned())
             .chain(CHANGES.map(|c| format!("{:.0}%", c * 100.0)))
             .collect(),
@@ -211,8 +212,9 @@ fn published() -> Table {
     };
     Table {
         caption: format!(
-            "Knees / jumps, as a percentage of {SETS} curves with the shapes of the classifier study, in 7 blocks. \
-             The time of a query rises below 3,000 IOPS. It falls from 300 to 120 s between 24 and 32 GB."
+            "Percentage of {SETS} curves for which prony reports a knee / a jump. The curves have the shapes of the \
+                classifier study and 7 blocks. In the IOPS curve, query time rises below 3,000 IOPS. In the RAM curve, \
+                query time falls from 300 to 120 s between 24 and 32 GB."
         ),
         head: ["noise", "IOPS", "RAM"].map(str::to_owned).to_vec(),
         rows: [0.02, 0.05, 0.1].map(row).to_vec(),

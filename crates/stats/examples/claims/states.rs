@@ -13,34 +13,35 @@ const SEED: u64 = 1;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "A note reports that a rate alternates between two states, with the level and the share of each. \
-                prony looks for states in the seconds of a trial of at least 30 s, and in seven or more trials of \
-                one configuration. The values must form two groups. The distance between the groups must be five \
-                times their scatter, and larger than in 99 of 100 uniform samples. Each group must have a quarter of \
-                the values. Seconds must change between the groups at least four times, but not more often than \
-                every third second. Trials must change twice. Noise is 3% unless the row says otherwise. \"20 s and \
-                10 s at 60%\" means full speed for 20 s and 60% of it for 10 s, on average. prony misses states that \
-                last as long as the trial, and states that are less than five times the noise apart.",
+        about: "If a rate alternates between two states, a note reports the level and the share of each state. prony \
+            looks for states in the seconds of a trial of at least 30 s, and in seven or more trials of one \
+            configuration. The values must form two groups. The distance between the groups must be at least five \
+            times the scatter within the groups. The distance must also be larger than in 99 of 100 uniform samples. \
+            Each group must have at least a quarter of the values. Seconds must switch between the groups at least \
+            four times, but on average not more often than every third second. Trials must switch between the groups \
+            at least twice. Noise is 3% unless the row says otherwise. \"20 s and 10 s at 60%\" means full speed for \
+            20 s and 60% of full speed for 10 s, on average. prony misses states that last as long as the trial. It \
+            also misses two states if the distance between them is less than five times the noise.",
         tables: vec![
             of_seconds(
                 "seconds of one state",
                 &ONE_STATE,
-                "Percentage of {} trials of one state that are reported to have two.",
+                "Percentage of {} trials with one state for which prony reports two states.",
             ),
             of_seconds(
                 "seconds of two states",
                 &TWO_STATES,
-                "Percentage of {} trials of two states that are reported to have two.",
+                "Percentage of {} trials with two states for which prony reports two states.",
             ),
             of_trials(
                 "trials of one state",
                 &TRIALS_OF_ONE,
-                "Percentage of {} configurations of one state that are reported to have two.",
+                "Percentage of {} configurations with one state for which prony reports two states.",
             ),
             of_trials(
                 "trials of two states",
                 &TRIALS_OF_TWO,
-                "Percentage of {} configurations of two states that are reported to have two.",
+                "Percentage of {} configurations with two states for which prony reports two states.",
             ),
         ],
     }

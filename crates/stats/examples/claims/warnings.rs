@@ -16,10 +16,11 @@ const TREND_MAX: f64 = 0.05;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "prony reports a drift of more than 5% over the trial if chance causes it in fewer than one of 100 \
-                trials. Seconds scatter normally by 3% and correlate by 0.3. Independent events, each of them \
-                possibly large, scatter, move and drift by chance. prony does not warn about variation that chance \
-                explains.",
+        about: "prony reports a drift of more than 5% over the trial if chance causes such a drift in fewer than one of \
+            100 trials. In the first table, per-second rates are normally distributed with a standard deviation of \
+            3%. Neighboring seconds have a correlation of 0.3. In the second table, events are independent. The \
+            counts of such events scatter and drift by chance, even if each event carries many records. prony does \
+            not warn about variation that chance explains.",
         tables: vec![drift(), chance()],
     }
 }
@@ -44,7 +45,9 @@ fn drift() -> Table {
         std::iter::once(seconds.to_string()).chain(DRIFTS.map(cell)).collect()
     };
     Table {
-        caption: format!("Percentage of {SETS} trials with a reported drift, by their true drift."),
+        caption: format!(
+            "Percentage of {SETS} trials for which prony reports a drift. The columns give the true drift."
+        ),
         head: std::iter::once("seconds".to_owned())
             .chain(DRIFTS.map(|share| format!("{:.0}%", share * 100.0)))
             .collect(),
@@ -78,7 +81,8 @@ fn chance() -> Table {
     };
     Table {
         caption: format!(
-            "Percentage of {SETS} trials of {RUN_S} s with independent events that are called noisy or not steady."
+            "Percentage of {SETS} trials that prony calls noisy or not steady. Each trial lasts {RUN_S} s and has \
+                independent events."
         ),
         head: ["events/s", "noisy", "not steady"].map(str::to_owned).to_vec(),
         rows: EVENTS_PER_S.into_iter().map(row).collect(),

@@ -17,11 +17,12 @@ const NOISE: f64 = 0.05;
 
 pub(crate) fn section() -> Section {
     Section {
-        about: "prony corrects the levels of an axis for their number (Holm). It does not correct axes, or the \
-                metrics of a starred table: each is a family of its own. The report states how often any of them is \
-                false. prony never drops a block, however extreme. The report names an outlying block, with the gain \
-                of the others (Grubbs, at 1% per study). Unless a table says otherwise, a study has seven blocks and \
-                four levels per axis, and trials scatter log-normally by 5%.",
+        about: "prony corrects for the number of levels on an axis (Holm). It does not correct for the number of axes, \
+            or for the number of metrics in a starred table. Each axis and each metric is a family of its own. The \
+            report states how often at least one family has a false verdict. prony never drops a block, however \
+            extreme. The report names an outlying block, and gives the gain of the other blocks (Grubbs's test, at \
+            1% per study). Unless a table says otherwise, a study has seven blocks and four levels per axis, and \
+            trials scatter log-normally by 5%.",
         tables: vec![families(), stars_power(), outliers(), planned()],
     }
 }
@@ -98,8 +99,8 @@ fn families() -> Table {
     ];
     Table {
         caption: format!(
-            "Percentage of {STUDIES} studies that call any level of any family better or worse, although all are \
-             equal."
+            "Percentage of {STUDIES} studies that call any level of any family better or worse, although all levels \
+                are equal."
         ),
         head: head.map(str::to_owned).into(),
         rows: DESIGNS.into_iter().map(row).collect(),
@@ -122,7 +123,7 @@ fn stars_power() -> Table {
     let head = ["metrics", "one family per metric", "Holm over all metrics (not used)"];
     Table {
         caption: format!(
-            "Percentage of {STUDIES} studies that find the one level of four that is 10% better."
+            "Percentage of {STUDIES} studies that find the better level. One of the four levels is better, by 10%."
         ),
         head: head.map(str::to_owned).into(),
         rows: [1, 3, 7].into_iter().map(row).collect(),
@@ -186,14 +187,14 @@ fn outliers() -> Table {
     };
     let head = [
         "noise of a trial",
-        "a block is named",
-        "the gain of 10% is shown",
-        "if named, the others are within 5% of it",
+        "the report names a block",
+        "the study shows the gain of 10%",
+        "if a block is named, the gain of the others is within 5 points of 10%",
     ];
     Table {
         caption: format!(
-            "Percentage of {SETS} comparisons of one level that is 10% better. With normal noise, each named block \
-             is a false alarm."
+            "Percentages of {SETS} comparisons, each with one level that is 10% better. The last column is a \
+                percentage of the comparisons that name a block. With normal noise, each named block is a false alarm."
         ),
         head: head.map(str::to_owned).into(),
         rows: NOISES.into_iter().map(row).collect(),
@@ -237,9 +238,10 @@ fn planned() -> Table {
     };
     Table {
         caption: format!(
-            "The first figure is the number of blocks that should settle each of several equal levels. The others \
-             are percentages of {} studies of that many blocks: those that call a level equivalent / those that call \
-             all levels equivalent. The report promises 80% per level.",
+            "The first figure is the number of blocks that should settle each of several equal levels. The other \
+                figures come from {} studies with this number of blocks. They are the percentage of levels that are \
+                called equivalent / the percentage of studies that call all levels equivalent. The report promises 80% \
+                per level.",
             STUDIES / 2
         ),
         head: ["levels", "noise 2%", "noise 3%"].map(str::to_owned).into(),

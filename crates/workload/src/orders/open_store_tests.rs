@@ -30,16 +30,12 @@ fn refused(url: &Url) -> String {
 fn only_a_store_that_was_loaded_is_taken_up(url: &str) {
     let url: Url = url.parse().unwrap();
     let said = refused(&url);
-    assert!(
-        said.contains("has no order store: create one with ‹prony orders load›"),
-        "{said}"
-    );
+    assert!(said.contains("has no order store: create one with ‹prony orders load›"), "{said}");
     // What was made to look for it is gone: a database that is there would not be made again.
     drop(runtime().unwrap().block_on(Own::make(&url, "orders", &claim(Existing::Refuse))).unwrap());
     let said = refused(&url);
     assert!(
-        said.contains("has no complete order store (")
-            && said.contains("‹prony orders load, replace true›"),
+        said.contains("has no complete order store (") && said.contains("‹prony orders load, replace true›"),
         "{said}"
     );
     let data = StoreData::new("1MB".parse().unwrap(), 7);

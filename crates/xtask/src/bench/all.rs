@@ -90,8 +90,9 @@ fn head(options: &AllOptions) -> Result<String> {
         if options.quick { "cargo xtask bench all --quick --write" } else { "cargo xtask bench all --write" };
     Ok(format!(
         "# Benchmarks\n\n\
-         `{command}` made this page on {date} at commit {commit}, on {processors} CPUs (`{model}`) and Linux {kernel}. \
-         The programs of a ratio run in turn. The brackets contain the smallest and the largest ratio.\n"
+         `{command}` created this page on {date} at commit {commit}, on a machine with {processors} CPUs (`{model}`) \
+         and Linux {kernel}. The programs that a ratio compares run in turn. The brackets after the median ratio contain the \
+         smallest and the largest ratio.\n"
     ))
 }
 

@@ -294,7 +294,9 @@ fn time_remedy(no_time: NoTime, time: TimeForm, form: &Form) -> String {
         (NoTime::Form, TimeForm::Local | TimeForm::Pattern) => {
             "give the time in the form of the first line, 2026-03-01 07:00:00, without an offset"
         }
-        (NoTime::Form, TimeForm::Number(_)) => "give the time in the form of the first line, a number since 1970",
+        (NoTime::Form, TimeForm::Number(_)) => {
+            "give the time in the form of the first line, a number since 1970"
+        }
     };
     as_first.to_owned()
 }
