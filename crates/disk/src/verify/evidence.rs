@@ -135,7 +135,7 @@ fn detail(found: &Found<'_>) -> String {
             format!("sectors {}", map(sectors))
         }
         Sight::Corrupt { bits, .. } if bits.is_empty() => {
-            "the file grew here, so it must contain zeros".to_owned()
+            "the file was extended here, so prony expected only zeros".to_owned()
         }
         Sight::Corrupt { bits, version } => corrupt(bits, *version),
         Sight::Elsewhere { .. } => found.other.clone().unwrap_or_default(),

@@ -72,22 +72,22 @@ const WITH_SPREAD: &str =
 /// Said where it is known how much sessions differ by themselves.
 const BETWEEN: Caution = Caution {
     short: "not interleaved, with the given spread between runs",
-    whole: "Not interleaved: intervals and verdicts include the given spread between runs. Every effect includes all other changes between \
-            the studies",
+    whole: "Not interleaved: intervals and verdicts include the given spread between runs. Anything else that differs between the studies also \
+            influences each difference",
 };
 
 /// Said where several runs of a side show that.
 const RUNS: Caution = Caution {
     short: "not interleaved, with the spread between runs of a side",
     whole: "Not interleaved: each run counts as one measurement of its side. Intervals and verdicts follow from the spread between runs of \
-            a side, and are wide with few runs. Every effect includes all other changes between the sides",
+            a side, and are wide with few runs. Anything else that differs between the sides also influences each difference",
 };
 
 /// The same where the times of the sides do not mix.
 const SEPARATED: Caution = Caution {
     short: "all runs of one side were before the other, so drift is part of every effect",
     whole: "Not interleaved: each run counts as one measurement of its side. Intervals and verdicts follow from the spread between runs of \
-            a side, and are wide with few runs. Every effect includes all other changes between the sides. All runs of one side started \
+            a side, and are wide with few runs. Anything else that differs between the sides also influences each difference. All runs of one side started \
             before the first of the other, so every effect also includes drift. Alternate the runs of both sides",
 };
 

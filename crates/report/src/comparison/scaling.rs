@@ -48,7 +48,11 @@ pub(super) fn table(comparison: &StudyComparison) -> Option<Table> {
         column("times", "throughput with more CPUs divided by throughput with fewer", 0),
         column("interval", "95% unless stated otherwise", 1),
         column("per doubling", "the same ratio for twice as many CPUs; 2 is linear scaling", 0),
-        column("efficiency", "share of the added CPUs that became throughput", 0),
+        column(
+            "efficiency",
+            "ratio of the throughputs divided by the ratio of the CPUs; 100% is linear scaling",
+            0,
+        ),
         column("blocks", "blocks that measured both", 3),
     ];
     let rows = comparison.axes.iter().flat_map(|axis| {

@@ -14,17 +14,17 @@ if there is one.";
 const COUNTED: &str = "After every trial prony counts the acknowledged records in the database, except those that a purge may have \
 deleted. If an outage loses the answer to a batch, prony looks its records up before it writes them again.";
 
-const SEARCHED: &str = "A search doubles the rate until it rejects one. Then it halves the distance until the two rates are close. \
-If the server's cycle is known, from checkpoint to checkpoint or from purge to purge, each step covers one cycle. A step that could \
-not be judged does not count. The sustainable rate is between the highest confirmed rate and the lowest rejected one.";
+const SEARCHED: &str = "A search doubles the rate until it rejects one. Then it halves the gap between the highest sustained and the lowest \
+rejected rate until the gap is small. If the server's cycle is known (checkpoints or purges), each step covers one cycle. A step that \
+could not be judged does not count. The sustainable rate is between the highest confirmed rate and the lowest rejected rate.";
 
 const CONFIRMED: &str = "The search confirms the highest sustained rate with longer steps. If too many of these steps fail, it tries a \
 rate 3% lower. If the failed steps wrote even less in their second half, it tries 98.5% of what they wrote. After six rates without a \
 confirmation, each rate is 10% lower than the one before. After twelve, the search ends. If the plan has a long step, the server must \
 sustain the confirmed rate in that step too.";
 
-const REJECTED: &str = "A search rejects a rate after two failures, or after two of four failed confirming steps, because a single \
-failure can be a stall. The settings of a search can change these numbers.";
+const REJECTED: &str = "A search rejects a rate after two failures, because a single failure can be a stall. When it confirms a rate, it \
+rejects the rate if two of four steps fail. The settings of a search can change these numbers.";
 
 const PURGED: &str = "A purge deletes records older than the retention: a block of rows per statement, or a whole partition. A \
 shrink then frees the space. Purges keep up if purge and shrink together take less than the time between purges.";

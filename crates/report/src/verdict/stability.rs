@@ -126,7 +126,7 @@ fn moving(trials: &[Trial]) -> Option<Verdict> {
     };
     Doubt::with_figure(Level::Warning, "not_steady", trials, range)
         .verdict(format::per_cent, |share| {
-            format!("throughput moved by {share} of its mean between the five fifths of the window")
+            format!("the means of five equal parts of the window differ by {share} of the mean throughput")
         })
         .map(|verdict| {
             verdict.with_limit("SNIA PTS limit 20%").with_action("warm up longer, and measure longer")

@@ -12,7 +12,7 @@ pub struct Pattern(String);
 /// Why a text is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "pattern `{pattern}`: engines interpret {found:?} differently; use a-z, 0-9, `-`, `.`, `%` for any text and `_` for any character"
+    "pattern `{pattern}`: engines interpret {found:?} differently; use only a-z, 0-9, `-` and `.`, with the wildcards `%` (any text) and `_` (any character)"
 )]
 pub struct PatternError {
     pattern: String,

@@ -512,7 +512,7 @@ fn scatter_and_drift_are_doubted() {
         let read = sample.operations.get_mut("read").unwrap();
         read.count = if (second / 10) % 2 == 0 { read.count } else { read.count / 2 };
     }
-    raised(waves, "not_steady", Level::Warning, &["between the five fifths", "20%"]);
+    raised(waves, "not_steady", Level::Warning, &["the means of five equal parts", "20%"]);
 }
 
 #[test]

@@ -384,8 +384,8 @@ fn what_is_too_deep_for_the_stack_is_refused() {
 fn nodes_that_make_no_expression_are_refused() {
     for (stored, words) in [
         ("[]", "is empty"),
-        (r#"[{"Not":0}]"#, "comes before its operands"),
-        (r#"[{"And":[1,2]},{"Variable":0},{"Variable":0}]"#, "comes before its operands"),
+        (r#"[{"Not":0}]"#, "uses an operand that comes after it"),
+        (r#"[{"And":[1,2]},{"Variable":0},{"Variable":0}]"#, "uses an operand that comes after it"),
         (r#"[{"Call":["Abs",[]]}]"#, "too few or too many arguments"),
     ] {
         let error = serde_json::from_str::<Expression>(stored).unwrap_err().to_string();
