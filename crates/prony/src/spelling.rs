@@ -262,4 +262,14 @@ mod tests {
             );
         }
     }
+
+    /// A client's last words stood in records and reports as the libraries write them.
+    #[test]
+    fn a_sentence_is_written_as_the_command_line_has_it() {
+        begin();
+        let (command, clients) =
+            (record::Command::new("orders verify"), Parameter::new("workload.orders.n_threads"));
+        let what = format!("see {command} or {clients}, not ‹threads 2›");
+        assert_eq!(what, "see prony orders verify or --clients, not ‹threads 2›");
+    }
 }

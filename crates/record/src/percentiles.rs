@@ -34,7 +34,7 @@ pub enum PercentileError {
     Range(String),
     /// So fine that no run tells it.
     #[error(
-        "`{0}` has more than four decimal places. To measure it takes a hundred million operations: give at most four"
+        "`{0}` has more than four decimal places, and would need a hundred million operations: give at most four decimal places"
     )]
     Fine(String),
     /// More than there is room for.

@@ -5,6 +5,7 @@
 //! is removed: nobody else knows the name.
 
 use ownership::{Mark, Permit, Refusal};
+use tokio::time::Instant;
 
 use super::Renaming;
 use super::administration::filled;
@@ -22,6 +23,10 @@ impl Place {
     fn on_the_way_out(&self) -> Self {
         self.named(format!("prony_old_{:016x}", hash(&self.name)))
     }
+
+    fn drop_sql(&self) -> String {
+        format!("DROP DATABASE IF EXISTS {}", self.quoted())
+    }
 }
 
 /// Clears up what a run that was killed left of making or removing a database of this name: what was half made holds nothing
@@ -32,7 +37,8 @@ pub(super) async fn clear_half_made(place: &Place, sql: &Renaming, admin: &mut S
         if !is_empty(&half, sql).await? || half.has_sessions(admin).await? {
             return Err(taken(&half));
         }
-        drop_database(&half, admin).await?;
+        // Tried once: what others put there while we wait would not be looked at.
+        admin.script(&half.drop_sql()).await?;
     }
     if out.is_there(admin).await? {
         if place.is_there(admin).await? {
@@ -131,7 +137,7 @@ async fn remove_permitted(place: &Place, admin: &mut Session, _permit: Permit) -
 async fn drop_database(place: &Place, admin: &mut Session) -> Result<(), Error> {
     // The session that looked at it may linger.
     place.has_sessions(admin).await?;
-    patiently(admin, &format!("DROP DATABASE IF EXISTS {}", place.quoted())).await
+    patiently(admin, &place.drop_sql()).await
 }
 
 /// Gives a database another name, which only works while nobody is connected to it.
@@ -139,14 +145,16 @@ async fn rename(from: &Place, to: &Place, sql: &Renaming, admin: &mut Session) -
     patiently(admin, &filled(sql.rename, &[("name", &from.quoted()), ("other", &to.quoted())])).await
 }
 
-/// Runs a statement on a database again while others are in its way: a session of ours that is about to end, or another program that
-/// creates or removes a database at the same moment.
+/// Repeats a statement for a second while others are in its way: a session of ours that is about to end, or another program that
+/// creates or deletes a database. Some servers wait for seconds themselves; their refusal is final.
 async fn patiently(admin: &mut Session, sql: &str) -> Result<(), Error> {
-    for _ in 0..LINGER_LOOKS {
+    let begin = Instant::now();
+    loop {
         match admin.script(sql).await {
-            Err(Error::Conflict(_)) => tokio::time::sleep(LINGER_INTERVAL).await,
+            Err(Error::Conflict(_)) if begin.elapsed() < LINGER_INTERVAL * LINGER_LOOKS => {
+                tokio::time::sleep(LINGER_INTERVAL).await;
+            }
             other => return other,
         }
     }
-    admin.script(sql).await
 }

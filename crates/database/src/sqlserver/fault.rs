@@ -62,9 +62,9 @@ fn kind(Answer { number, class, message, .. }: Answer<'_>) -> Kind {
         596 | 6005 | 17_142 | 17_148 | 35_202 | 40_197 => Kind::Lost,
         // A file group, a log, a disk.
         1101 | 1105 | 3257 | 5149 | 9002 | 40_544 => Kind::Full,
-        // A deadlock, a lock waited for too long, a database that somebody is connected to, a row that changed since the
+        // A deadlock, a lock waited for too long, a model database or another one that somebody uses, a row that changed since the
         // snapshot, and the same of tables in memory.
-        1205 | 1222 | 3702 | 3960 | 5030 | 5061 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 => {
+        1205 | 1222 | 1807 | 3702 | 3960 | 5030 | 5061 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 => {
             Kind::Conflict
         }
         _ if PERMISSION.contains(&number) => Kind::Permission,
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn errors_are_told_apart_by_number() {
-        for conflict in [1205, 1222, 3960, 41_301, 41_302, 41_305, 41_325, 41_839] {
+        for conflict in [1205, 1222, 1807, 3960, 41_301, 41_302, 41_305, 41_325, 41_839] {
             assert!(matches!(run(conflict), Error::Conflict(_)), "{conflict}");
         }
         for statement in [207, 208, 547, 2601, 2627, 8134, 33_557_097] {

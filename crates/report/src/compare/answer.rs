@@ -7,11 +7,9 @@ use crate::format::{UNKNOWN, figure_or_dash};
 /// The answers of one side that is compared with the first; none where both have nothing.
 pub(super) fn answers(against: &Against) -> Vec<String> {
     let broken = against.gates.iter().filter(|gate| gate.outcome != Outcome::Held);
-    let told = |gate: &ThresholdResult| match gate.outcome {
-        Outcome::Failed => format!("failed, because {}: {}", gate.text, gate.why),
-        Outcome::Held | Outcome::Inconclusive => {
-            format!("{} {}: {}", gate.text, gate::word(gate.outcome), gate.why)
-        }
+    let told = |ThresholdResult { text, outcome, why }: &ThresholdResult| match outcome {
+        Outcome::Failed => format!("failed, because {text}: {why}"),
+        other => format!("{text} {}: {why}", gate::word(*other)),
     };
     let (refused, judged): (Vec<&Combination>, Vec<&Combination>) =
         against.combinations.iter().partition(|combination| combination.is_refused());
@@ -20,7 +18,7 @@ pub(super) fn answers(against: &Against) -> Vec<String> {
     broken.map(told).chain(mains).chain(nothing).collect()
 }
 
-/// `RAID10: from 1,200 to 1,500 I/Os per second, +25% (95% CI +24 to +26%), better`.
+/// `RAID10: I/Os per second from 1,200 to 1,500 I/O/s, +25% (95% CI +24 to +26%), better`.
 fn answer(combination: &Combination) -> String {
     let label = if combination.label.is_empty() { String::new() } else { format!("{}: ", combination.label) };
     let Some(metric) = combination.main() else {
@@ -29,8 +27,9 @@ fn answer(combination: &Combination) -> String {
     let MetricAgainst { metric: of, words, .. } = metric;
     let [first, this] = [metric.first_value, metric.this_value].map(figure_or_dash);
     format!(
-        "{label}{} from {first} to {this}, {}, {words}",
+        "{label}{} from {first} to {this} {}, {}, {words}",
         of.says,
+        of.unit,
         metric.change().map_or_else(|| UNKNOWN.to_owned(), |change| change.says())
     )
 }

@@ -255,19 +255,22 @@ impl Compare {
     }
 
     fn of_sides(sides: &[Side<'_>], smallest: Option<Share>, spread: Spread, caution: Caution) -> Self {
-        let named = |run: &Run<'_>| ComparedStudy {
-            name: run.name.to_owned(),
-            title: run.report.title.clone(),
-            called: run.report.labels.in_words(),
-            machine: machine::in_words(run.report.environment.as_ref()),
-            host: run.report.environment.as_ref().map(|environment| environment.host.clone()),
-            started: run.report.started.clone(),
-            not_used: run.not_used(),
-            trust: run.trust(),
-            next: run.next(),
-            place: run.name.to_owned(),
-            own_name: run.report.labels.name.clone(),
-            environment: run.report.environment.clone(),
+        let named = |run: &Run<'_>| {
+            let (reliability, reason, next) = run.trust();
+            ComparedStudy {
+                name: run.name.to_owned(),
+                title: run.report.title.clone(),
+                called: run.report.labels.in_words(),
+                machine: machine::in_words(run.report.environment.as_ref()),
+                host: run.report.environment.as_ref().map(|environment| environment.host.clone()),
+                started: run.report.started.clone(),
+                not_used: run.not_used(),
+                trust: (reliability, reason),
+                next,
+                place: run.name.to_owned(),
+                own_name: run.report.labels.name.clone(),
+                environment: run.report.environment.clone(),
+            }
         };
         let against = match sides.split_first() {
             Some((first, others)) => {

@@ -26,15 +26,11 @@ impl<'a> Run<'a> {
         Self { name, study, report: Report::of(study) }
     }
 
-    /// How reliable its figures are by themselves, and why.
-    pub(crate) fn trust(&self) -> (Reliability, String) {
+    /// How reliable its figures are by themselves, why, and the next step.
+    pub(crate) fn trust(&self) -> (Reliability, String, Option<String>) {
         let summary = Summary::of(&self.report);
-        (summary.reliability, summary.reliability_reason())
-    }
-
-    /// The next step for this run by itself.
-    pub(crate) fn next(&self) -> Option<String> {
-        Summary::of(&self.report).next
+        let reason = summary.reliability_reason();
+        (summary.reliability, reason, summary.next)
     }
 
     /// What was measured of each combination. Named configurations are known by their name, single trials by that of the

@@ -620,6 +620,21 @@ fn a_page_of_several_sides_says_of_each_answer_whose_it_is() {
     assert!(summary.contains("second: ") && !summary.contains("second: failed"), "{summary}");
 }
 
+/// The first screen said that a run has low reliability, and neither why nor what to do.
+#[test]
+fn a_run_of_low_reliability_says_why_and_what_to_do() {
+    let mut this = study(7, 1.25, 100);
+    this.manifest.quick = true;
+    let found = compare(&study(7, 1.0, 0), &this);
+    let text = found.text(Some(200), CompareRows::All).to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("has low reliability: quick run"), "{text}");
+    assert!(text.contains("Next: for ") && text.contains(": run it again without the quick mode."), "{text}");
+    assert!(found.html().contains("<dt>Next</dt>"), "the page says it too");
+    let sound = compare(&study(7, 1.0, 0), &study(7, 1.25, 100));
+    assert!(!sound.text(Some(200), CompareRows::All).contains("Next:"), "no run is of low reliability");
+}
+
 /// A name that is none of ours stands as text.
 #[test]
 fn a_page_escapes_what_others_wrote() {

@@ -244,7 +244,7 @@ fn words(judgement: &Judgement) -> String {
             format!("Flushes: these times do not show a medium, because {stands_for}. Measure the storage below it")
         }
         Judgement::TooFast { cost, medium } => format!(
-            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}, so the answer came from a cache in front of the medium. Ask \
+            "Flushes: evidence of a write cache. “{}” takes {}, and {medium}, so something in front of the medium answered. Ask \
              whether the cache survives a power loss, or test it: prony verify with a journal shows what a power loss destroys",
             cost.name,
             format::latency(cost.mean_us),
@@ -321,7 +321,7 @@ mod tests {
         assert!(lying.starts_with("Flushes: evidence of a write cache. “Dsync” takes 120 µs"), "{lying}");
         assert!(
             lying.contains(
-                "a disk of 15,000 rpm takes 2 ms for half a turn, so the answer came from a cache in front of the medium"
+                "a disk of 15,000 rpm takes 2 ms for half a turn, so something in front of the medium answered"
             ),
             "{lying}"
         );

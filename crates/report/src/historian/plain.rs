@@ -81,7 +81,7 @@ fn sought(search: &Search, report: &Report) -> Option<Answer> {
     );
     let busy = match finding::disturbed(search, report) {
         None => "",
-        Some(_) => ". Other programs used the CPUs: an idle machine may sustain another rate",
+        Some(_) => ". CPU time went to other programs or guests: an idle machine may sustain another rate",
     };
     let more = match &search.burst {
         Some(burst) => format!("It {}: {}", burst.words(), finding::BURST),
