@@ -51,7 +51,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use record::{Observation, text_of};
+    use record::{Observation, shown, text_of};
 
     use super::super::fixture::observation;
     use super::*;
@@ -71,6 +71,14 @@ mod tests {
             "",
         ];
         assert_eq!(Table::of_metrics(&rows).csv(), expected.join("\r\n"));
+    }
+
+    #[test]
+    fn a_password_is_not_written() {
+        let mut row = observation(&[], 1.0);
+        row.configuration = "Server=h;pw=secret;Database=x".to_owned();
+        let text = Table::of_metrics(&[row]).csv();
+        assert!(text.contains("\"Server=h;pw=…;Database=x\""), "{text}");
     }
 
     #[test]
@@ -126,11 +134,15 @@ mod tests {
         }
     }
 
-    /// Levels as they stand in the table: none that is empty, and numbers as numbers.
+    /// A row as it stands in the table: passwords hidden, empty levels left out, numbers as numbers.
     fn normal(mut row: Observation) -> Observation {
+        for text in [&mut row.study, &mut row.configuration, &mut row.metric, &mut row.unit] {
+            *text = shown(text).into_owned();
+        }
         row.axes.retain(|_, level| !level.is_empty());
         for level in row.axes.values_mut() {
-            *level = level.parse().map_or_else(|_| level.clone(), |number: f64| number.to_string());
+            *level =
+                level.parse().map_or_else(|_| shown(level).into_owned(), |number: f64| number.to_string());
         }
         row
     }
