@@ -26,6 +26,7 @@ mod history;
 mod inspect;
 mod junit;
 mod lab;
+mod lead;
 mod limit;
 mod machine;
 mod markdown;

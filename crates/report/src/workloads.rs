@@ -17,6 +17,7 @@ use crate::csv::Field;
 use crate::disk::Disk;
 use crate::faults::Account;
 use crate::historian::{Historian, OfHistorian};
+use crate::lead::Tile;
 use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::orders::{OfOrders, Orders};
@@ -237,6 +238,16 @@ pub(crate) trait Shown: Sync {
 
     /// Its tables, in the order in which they are read.
     fn sections(&self, report: &Report) -> Vec<Section>;
+
+    /// Its most important figures for the head of the page, the first of them first; at most four are shown.
+    fn tiles(&self, _: &Report) -> Vec<Tile> {
+        Vec::new()
+    }
+
+    /// The chart that is its answer, for the first screen. It is not among [`Shown::overview`] then.
+    fn lead(&self, _: &Report) -> Option<Chart> {
+        None
+    }
 
     /// Charts of all trials together.
     fn overview(&self, _: &Report) -> Vec<Chart> {

@@ -14,6 +14,7 @@ mod gain;
 mod gain_sentence;
 pub(crate) mod grid;
 mod held;
+pub(crate) mod lead;
 mod level;
 pub(crate) mod looks;
 pub(crate) mod method;

@@ -2,6 +2,7 @@
 
 mod blocks;
 pub(crate) mod evidence;
+pub(crate) mod lead;
 pub(crate) mod machine;
 mod method;
 pub(crate) mod parts;
@@ -17,6 +18,7 @@ use crate::chart::Chart;
 use crate::comparison::{self, StudyComparison};
 use crate::format;
 use crate::inspect;
+use crate::lead::Lead;
 use crate::report::Report;
 use crate::section::{self, Block, Place};
 use crate::summary::Summary;
@@ -149,13 +151,15 @@ fn sections(report: &Report) -> Vec<Part> {
 
 fn header(report: &Report, sections: &[Part]) -> Markup {
     let title = title::of(report);
+    let lead = Lead::of(report);
     let invalid = report.trials.iter().filter(|trial| trial.state == State::Invalid).count();
     html! {
         header {
             h1 { (title.what) @if !title.on.is_empty() { ": " span.on { (title.on) } } }
             @if let Some(called) = report.labels.in_words() { p.meta { strong { (called) } } }
             @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
-            (summary(report))
+            (lead::tiles(&lead.tiles))
+            (lead::beside(&summary(report), lead.chart.as_ref()))
             p.meta {
                 (parts::instant(&report.started))
                 @if let Some(profile) = &report.profile { ", profile " (profile) }

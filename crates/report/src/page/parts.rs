@@ -80,7 +80,7 @@ pub(crate) fn small_charts(charts: &[Chart]) -> Markup {
     html! { div.charts.small { @for chart in charts { (figure(chart)) } } }
 }
 
-fn figure(chart: &Chart) -> Markup {
+pub(crate) fn figure(chart: &Chart) -> Markup {
     html! {
         figure {
             h4 { (chart.heading) }

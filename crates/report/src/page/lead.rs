@@ -1,0 +1,43 @@
+//! The first screen of a page: large figures, then what is said of them beside the chart that is the answer.
+
+use maud::{Markup, html};
+
+use super::parts;
+use crate::chart::Chart;
+use crate::lead::{Tile, Tone};
+
+/// The large figures; nothing of none.
+pub(crate) fn tiles(tiles: &[Tile]) -> Markup {
+    html! {
+        @if !tiles.is_empty() {
+            ul.tiles { @for tile in tiles { (self::tile(tile)) } }
+        }
+    }
+}
+
+fn tile(tile: &Tile) -> Markup {
+    let class = match tile.tone {
+        Tone::Plain => None,
+        Tone::Good => Some("good"),
+        Tone::Bad => Some("bad"),
+        Tone::Invalid => Some("invalid"),
+    };
+    let figure = html! { (tile.figure) @if !tile.unit.is_empty() { small { " " (tile.unit) } } };
+    html! {
+        li class=[class] {
+            span.what { (tile.label) }
+            strong { @if tile.tone == Tone::Invalid { s { (figure) } } @else { (figure) } }
+            @if !tile.beside.is_empty() { span.rest { (tile.beside) } }
+        }
+    }
+}
+
+/// What is said, and the chart beside it where the page is wide enough.
+pub(crate) fn beside(said: &Markup, chart: Option<&Chart>) -> Markup {
+    html! {
+        @match chart {
+            Some(chart) => div.lead { (said) (parts::figure(chart)) },
+            None => (said),
+        }
+    }
+}
