@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::parts;
+use super::{parts, verdicts};
 use crate::chart::Chart;
 use crate::lead::{Tile, Tone};
+use crate::summary::Reliability;
 
 /// The large figures; nothing of none.
 pub(crate) fn tiles(tiles: &[Tile]) -> Markup {
@@ -29,6 +30,13 @@ fn tile(tile: &Tile) -> Markup {
             strong { @if tile.tone == Tone::Invalid { s { (figure) } } @else { (figure) } }
             @if !tile.beside.is_empty() { span.rest { (tile.beside) } }
         }
+    }
+}
+
+/// How far to trust the figures, as one line in one of three colours; `reason` begins with a colon, or is empty.
+pub(crate) fn reliability(trust: Reliability, reason: &str, more: &Markup) -> Markup {
+    html! {
+        p class={ "reliability " (trust.word()) } { b { "Reliability " (trust.word()) } (verdicts::ended(reason)) " " (more) }
     }
 }
 

@@ -19,16 +19,35 @@ pub(crate) fn facts(environment: Option<&Environment>) -> Markup {
     html! { div.columns {
         (parts::facts("Machine", &machine(environment)))
         @if let Some(tuning) = &environment.tuning { (parts::facts("Kernel", &kernel(tuning))) }
-        @for (name, volume) in &environment.volumes {
-            // The only one is that of the target, whatever it is called.
-            @let name = if environment.volumes.len() == 1 { "the target" } else { name };
-            (parts::facts(&format!("File system of {name}"), &reading(&volume.mount, mount)))
-            (parts::facts(&format!("Block device of {name}"), &reading(&volume.device, device)))
+        @for (names, facts) in once(environment.volumes.iter().map(|(name, of)| (name, reading(&of.mount, mount)))) {
+            (parts::facts(&format!("File system of {}", volume(environment, &names)), &facts))
+        }
+        @for (names, facts) in once(environment.volumes.iter().map(|(name, of)| (name, reading(&of.device, device)))) {
+            (parts::facts(&format!("Block device of {}", volume(environment, &names)), &facts))
         }
         @for (name, server) in &environment.servers {
             (parts::facts(&format!("Server of {name}"), &reading(server, processes)))
         }
     } }
+}
+
+type Facts = Vec<(String, String)>;
+
+/// Equal facts once, with all that they are facts of.
+fn once<'a>(all: impl Iterator<Item = (&'a String, Facts)>) -> Vec<(Vec<&'a str>, Facts)> {
+    let mut distinct: Vec<(Vec<&str>, Facts)> = Vec::new();
+    for (name, facts) in all {
+        match distinct.iter_mut().find(|(_, known)| *known == facts) {
+            Some((names, _)) => names.push(name),
+            None => distinct.push((vec![name], facts)),
+        }
+    }
+    distinct
+}
+
+/// The only volume is that of the target, whatever it is called.
+fn volume(environment: &Environment, names: &[&str]) -> String {
+    if environment.volumes.len() == 1 { "the target".to_owned() } else { names.join(", ") }
 }
 
 pub(crate) fn inside(report: &Report) -> String {

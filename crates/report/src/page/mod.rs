@@ -41,7 +41,7 @@ impl Report {
         let body = html! {
             (header(self, &sections))
             main { @for section in &sections { (section.markup()) } }
-            p.paper.meta { "The printed page omits the figures of each chart and the seconds of each trial. The file has them." }
+            p.paper.meta { "The printed page omits the figures of each chart, the seconds and folded charts of each trial, and the exact input. The file has them." }
             footer { "Created by prony " (self.tool_version) " from the files of the run. All rates are per second. MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". \
             A dash marks a figure that is unknown or that too few operations support." }
         };
@@ -108,7 +108,8 @@ fn sections(report: &Report) -> Vec<Part> {
     let summary = Summary::of(report);
     let (told, _) = summary.foremost(ANSWERS_MOST);
     let printed: Vec<usize> = told.iter().flat_map(|answer| answer.verdicts.clone()).collect();
-    let mut parts = vec![Part::open("verdicts", "Verdicts", verdicts::list_but(&report.verdicts, &printed))];
+    let list = verdicts::list_but(&report.verdicts, &printed, &verdicts::invalid(&report.trials));
+    let mut parts = vec![Part::open("verdicts", "Verdicts", list)];
     match &report.comparison {
         Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
         None => parts.extend(overview(report).map(|charts| Part::open("overview", "At a glance", charts))),
@@ -151,7 +152,7 @@ fn sections(report: &Report) -> Vec<Part> {
 
 fn header(report: &Report, sections: &[Part]) -> Markup {
     let title = title::of(report);
-    let lead = Lead::of(report);
+    let (lead, summary) = (Lead::of(report), Summary::of(report));
     let invalid = report.trials.iter().filter(|trial| trial.state == State::Invalid).count();
     html! {
         header {
@@ -159,7 +160,8 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
             @if let Some(called) = report.labels.in_words() { p.meta { strong { (called) } } }
             @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
             (lead::tiles(&lead.tiles))
-            (lead::beside(&summary(report), lead.chart.as_ref()))
+            (reliability(report, &summary))
+            (lead::beside(&said(&summary), lead.chart.as_ref()))
             p.meta {
                 (parts::instant(&report.started))
                 @if let Some(profile) = &report.profile { ", profile " (profile) }
@@ -175,10 +177,19 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
     }
 }
 
-/// The results, how far to trust them, the bottleneck, and the next step.
-fn summary(report: &Report) -> Markup {
-    let summary = Summary::of(report);
+/// How far to trust the figures, and a way to the warnings.
+fn reliability(report: &Report, summary: &Summary) -> Markup {
     let warnings = verdicts::warnings(&report.verdicts);
+    let more = html! {
+        @if warnings > 0 {
+            a href={ "#" (verdicts::WARNINGS) } { (format::counted(warnings, "warning in full", "warnings in full")) }
+        }
+    };
+    lead::reliability(summary.reliability, &summary.reliability_reason(), &more)
+}
+
+/// The results, the bottleneck, and the next step.
+fn said(summary: &Summary) -> Markup {
     let (printed, more) = summary.foremost(ANSWERS_MOST);
     let line = |label: &str, text: &str| html! { dt { (label) } dd { (verdicts::ended(text)) } };
     html! {
@@ -190,16 +201,6 @@ fn summary(report: &Report) -> Markup {
             @if !more.is_empty() {
                 dt.result {}
                 dd.result { a href="#verdicts" { (format::counted(more.len(), "more result", "more results")) } }
-            }
-            dt { "Reliability" }
-            dd class={ "reliability " (summary.reliability.word()) } {
-                b { (summary.reliability.word()) }
-                (verdicts::ended(&summary.reliability_reason()))
-                @if warnings > 0 {
-                    " " a href={ "#" (verdicts::WARNINGS) } {
-                        (format::counted(warnings, "warning in full", "warnings in full"))
-                    }
-                }
             }
             (line("Bottleneck", &summary.bottleneck))
             @if let Some(settings) = &summary.settings {
@@ -255,6 +256,8 @@ fn beside(published: &[Block]) -> Markup {
     }
 }
 
+#[cfg(test)]
+mod colour_tests;
 #[cfg(test)]
 mod shape_tests;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use crate::chart::Chart;
-use crate::table::{Row, Table};
+use crate::table::{Column, Row, Table};
 
 /// A table with its title as caption, in a box that scrolls by itself where the page is narrow.
 pub(crate) fn table(table: &Table) -> Markup {
@@ -12,6 +12,28 @@ pub(crate) fn table(table: &Table) -> Markup {
 
 /// A table of as many rows is not broken over two sheets of paper.
 const ROWS_TOGETHER: usize = 14;
+
+/// From so many letters a row on, a table does not fit a page of 1,280 pixels: letters are smaller; from so many more on, cells wrap too.
+const LETTERS_WIDE: usize = 120;
+const LETTERS_WIDEST: usize = 145;
+/// A table with as many columns of single figures is wide also if they are short.
+const COLUMNS_WIDE: usize = 10;
+/// Words of more letters wrap.
+const WORDS_MOST: usize = 20;
+
+/// Class of a table by the width of its widest cells.
+fn width(table: &Table) -> &'static str {
+    let cells = |index: usize| table.rows.iter().filter_map(move |row| row.cells.get(index));
+    let widest = |(index, column): (usize, &Column)| {
+        let letters = cells(index).map(|cell| cell.chars().count()).max().unwrap_or(0);
+        (if column.text { letters.min(WORDS_MOST) } else { letters }) + 2
+    };
+    match table.columns.iter().enumerate().map(widest).sum::<usize>() {
+        LETTERS_WIDEST.. => "widest",
+        letters if letters >= LETTERS_WIDE || table.columns.len() >= COLUMNS_WIDE => "wide",
+        _ => "narrow",
+    }
+}
 
 /// Rows that a page shows without being asked.
 pub(crate) const ROWS_MOST: usize = 60;
@@ -32,7 +54,7 @@ pub(crate) fn table_marked(table: &Table, measured: usize) -> Markup {
     // The first column of words names the row.
     let name = table.columns.iter().position(|column| column.text).unwrap_or(0);
     html! {
-        div.scroll.short[table.rows.len() <= ROWS_TOGETHER] tabindex="0" role="region" aria-label=(table.title) {
+        div.scroll.short[table.rows.len() <= ROWS_TOGETHER].(width(table)) tabindex="0" role="region" aria-label=(table.title) {
             table {
                 caption { span { (table.title) } }
                 thead {

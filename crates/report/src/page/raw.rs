@@ -26,29 +26,39 @@ pub(crate) fn seconds(report: &Report) -> Markup {
         @for trial in report.trials.iter().filter(|trial| shown && !trial.samples.is_empty()) {
             details {
                 summary { (trial.number) ". " (trial.name) }
-                (parts::table(&table(trial)))
+                @for table in tables(trial) { (parts::table(&table)) }
             }
         }
     }
 }
 
-fn table(trial: &Trial) -> Table {
+/// Kinds whose latencies stand in one table: a page of 1,280 pixels has no room for more.
+const KINDS_MOST: usize = 4;
+
+/// The seconds of a trial: one table of few kinds of operations, else one of the rates and some of the latencies.
+fn tables(trial: &Trial) -> Vec<Table> {
     let mut kinds: Vec<&String> = trial.samples.iter().flat_map(|sample| sample.operations.keys()).collect();
     kinds.sort();
     kinds.dedup();
+    let own = trial.shown().seconds();
+    if kinds.len() <= KINDS_MOST {
+        return vec![table(trial, own, &kinds)];
+    }
+    let rates = table(trial, own, &[]);
+    std::iter::once(rates).chain(kinds.chunks(KINDS_MOST).map(|kinds| table(trial, &[], kinds))).collect()
+}
+
+fn table(trial: &Trial, own: &[Second], kinds: &[&String]) -> Table {
     let mut columns = vec![Column::number("second"), Column::words("phase")];
-    columns.extend(trial.shown().seconds().iter().map(|second| Column::number(second.head)));
-    for kind in &kinds {
+    columns.extend(own.iter().map(|second| Column::number(second.head)));
+    for kind in kinds {
         columns.extend(["p50", "p99", "max"].map(|name| Column::number(format!("{kind} {name}"))));
     }
     columns.push(Column::number("busiest thread"));
     // A row never spans two phases.
     let phases: Vec<&[Sample]> = trial.samples.chunk_by(|a, b| a.phase == b.phase).collect();
     let rows = phases.iter().flat_map(|samples| {
-        let own = trial.shown().seconds();
-        let rows =
-            spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], &trial.about, own, &kinds));
-        rows.collect::<Vec<Row>>()
+        spans(samples.len(), ROWS).into_iter().map(|span| row(&samples[span], &trial.about, own, kinds))
     });
     let rows = rows.collect();
     let reduced = phases.iter().any(|samples| samples.len() > ROWS);

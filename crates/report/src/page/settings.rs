@@ -44,7 +44,7 @@ pub(crate) fn settings(report: &Report) -> Markup {
         }
         @for table in parts.iter().filter_map(|(.., table)| table.as_ref()) { (parts::long_table(table)) }
         @if !report.study_toml.trim().is_empty() {
-            details { summary { "The exact input (study.toml)" } (parts::text_of_lines(&report.study_toml)) }
+            details.input { summary { "The exact input (study.toml)" } (parts::text_of_lines(&report.study_toml)) }
         }
     }
 }

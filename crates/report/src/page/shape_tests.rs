@@ -180,3 +180,35 @@ fn a_card_counts_trials_of_one_doubt_together() {
     assert_eq!(marks.matches("ended\u{a0}early").count(), 1, "{marks}");
     assert!(marks.contains("in\u{a0}3\u{a0}of\u{a0}22"), "{marks}");
 }
+
+/// One of the ten tests of a check was invalid, and its card was missing.
+#[test]
+fn a_trial_that_does_not_count_has_a_card_that_is_struck_out() {
+    let mut study = tests::quick();
+    let trial = &mut study.trials[1].trial;
+    (trial.state, trial.reason) = (record::State::Invalid, Some("the page cache answered".to_owned()));
+    let page = Report::of(&study).html();
+    let (_, card) = page.split_once("<li class=\"invalid\">").unwrap();
+    let (card, _) = card.split_once("</li>").unwrap();
+    assert!(card.contains("<strong><s>") && card.contains("the page cache answered"), "{card}");
+}
+
+#[test]
+fn tables_of_many_letters_have_smaller_ones() {
+    use super::parts::table;
+    use crate::table::{Column, Row, Table};
+    let class = |columns: usize, letters: usize| {
+        let cells = vec!["1".repeat(letters); columns];
+        let heads = vec![Column::number("head"); columns];
+        let of = Table { title: "t".to_owned(), columns: heads, rows: vec![Row::of(cells)] };
+        let markup = table(&of).0;
+        ["narrow", "widest", "wide"]
+            .into_iter()
+            .find(|class| markup.contains(&format!("class=\"scroll {class} short\"")))
+            .expect(&markup)
+    };
+    assert_eq!(
+        [class(3, 10), class(10, 3), class(8, 14), class(12, 12)],
+        ["narrow", "wide", "wide", "widest"]
+    );
+}

@@ -39,8 +39,7 @@ fn several_devices_have_a_line_and_a_row_each_and_one_has_none() {
     }
     let several = Report::of(&study).html();
     for told in [
-        "Block device of log",
-        "Block device of target",
+        "Block device of log, target",
         "Queues of the devices over time",
         "queue of nvme0n1 30.4",
         "queue of sdb 3.50",

@@ -1,10 +1,12 @@
 //! Verdicts on the page: large figures first, then findings, then what speaks against them.
 
 use maud::{Markup, html};
+use record::State;
 
 use crate::format;
 use crate::rules::{self, Rule};
 use crate::summary::{is_headline, small};
+use crate::trial::Trial;
 use crate::verdict::{Level, Verdict};
 
 /// More figures than this are no headline.
@@ -25,11 +27,11 @@ pub(crate) fn warnings(verdicts: &[Verdict]) -> usize {
 }
 
 pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
-    list_but(verdicts, &[])
+    list_but(verdicts, &[], &html! {})
 }
 
-/// The list without the findings at these places, which the page has printed already.
-pub(crate) fn list_but(verdicts: &[Verdict], printed: &[usize]) -> Markup {
+/// The list without the findings at these places, which the page has printed already, and with the cards of what does not count.
+pub(crate) fn list_but(verdicts: &[Verdict], printed: &[usize], invalid: &Markup) -> Markup {
     let of = |level: Level| verdicts.iter().filter(move |verdict| verdict.level == level);
     let rates = of(Level::Finding).filter(|verdict| is_headline(verdict)).count();
     let is_large =
@@ -48,7 +50,9 @@ pub(crate) fn list_but(verdicts: &[Verdict], printed: &[usize]) -> Markup {
     html! {
         (doubts(&failures))
         @if !large.is_empty() {
-            ul.figures { @for verdict in large { (figure(verdict, verdicts)) } }
+            ul.figures { @for verdict in &large { (figure(verdict, &of_some(&large, verdicts))) } (invalid) }
+        } @else if !invalid.0.is_empty() {
+            ul.figures { (invalid) }
         }
         @if !small.is_empty() {
             ul.findings { @for verdict in small { li { (finding(verdict)) } } }
@@ -126,15 +130,25 @@ fn in_words(verdict: &Verdict) -> String {
     small(&rules::name(&verdict.rule))
 }
 
+/// What speaks against some of these figures: what speaks against all stands once, in the list of warnings.
+fn of_some<'a>(large: &[&Verdict], verdicts: &'a [Verdict]) -> Vec<&'a Verdict> {
+    let mut trials: Vec<u32> = large.iter().flat_map(|verdict| verdict.trials.clone()).collect();
+    trials.sort_unstable();
+    trials.dedup();
+    let is_of_all =
+        |doubt: &&Verdict| large.len() > 1 && trials.iter().all(|trial| doubt.trials.contains(trial));
+    verdicts.iter().filter(|doubt| !is_of_all(doubt)).collect()
+}
+
 /// What speaks against the figure of these trials, each in a few words, with how much of it there is in a single trial, or in
 /// how many of several.
-fn marks(of: &Verdict, verdicts: &[Verdict]) -> Vec<String> {
+fn marks(of: &Verdict, verdicts: &[&Verdict]) -> Vec<String> {
     let speaks = |doubt: &&Verdict| {
         matches!(doubt.level, Level::Failure | Level::Warning)
             && doubt.trials.iter().any(|trial| of.trials.contains(trial))
     };
     let mut marks: Vec<(String, Vec<&Verdict>)> = Vec::new();
-    for doubt in verdicts.iter().filter(speaks) {
+    for doubt in verdicts.iter().copied().filter(speaks) {
         let words = in_words(doubt);
         match marks.iter_mut().find(|(other, _)| *other == words) {
             Some((_, alike)) => alike.push(doubt),
@@ -155,7 +169,7 @@ fn marks(of: &Verdict, verdicts: &[Verdict]) -> Vec<String> {
 }
 
 /// A verdict around its figure: what it is about, the figure, the rest of the sentence, what speaks against it.
-fn figure(verdict: &Verdict, verdicts: &[Verdict]) -> Markup {
+fn figure(verdict: &Verdict, verdicts: &[&Verdict]) -> Markup {
     let Some(figure) = &verdict.fact.figure else {
         return html! { li { (kept(&verdict.sentence())) } };
     };
@@ -172,6 +186,20 @@ fn figure(verdict: &Verdict, verdicts: &[Verdict]) -> Markup {
             span.rest { (kept(rest.trim_start_matches([',', ' ']))) }
             @if !marks.is_empty() {
                 span.marks { b { "Warnings" } " " (marks.join(", ")) }
+            }
+        }
+    }
+}
+
+/// A card for each trial whose figure does not count: the figure is struck out, and the reason stands below.
+pub(crate) fn invalid(trials: &[Trial]) -> Markup {
+    let invalid = trials.iter().filter(|trial| trial.state == State::Invalid);
+    html! {
+        @for trial in invalid {
+            li.invalid {
+                span.what { (trial.name) }
+                @if let Some(rate) = trial.shown().rate(trial) { strong { s { (rate) } } }
+                span.marks { b { "Invalid" } @if let Some(reason) = &trial.reason { " " (ended(reason)) } }
             }
         }
     }
