@@ -1,5 +1,5 @@
-//! What is written beside what is printed: Markdown for a comment on a change, JUnit XML for continuous integration, and
-//! the page of a comparison. Where they go is looked at before anything is measured or read, and nothing is overwritten.
+//! What is written beside what is printed: Markdown for a comment on a change, JUnit XML for continuous integration, one sheet
+//! for people who decide, and the page of a comparison. Where they go is looked at before anything is measured or read, and nothing is overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -22,11 +22,13 @@ pub(crate) struct Documents {
 
 /// What is written.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+pub(crate) enum Form {
     Markdown,
     Junit,
     /// The page of a comparison; a run has its own in its results directory.
     Page,
+    /// One sheet of A4 of a run.
+    Sheet,
 }
 
 impl Form {
@@ -35,6 +37,7 @@ impl Form {
             Self::Markdown => "--markdown",
             Self::Junit => "--junit",
             Self::Page => "--html",
+            Self::Sheet => "--summary",
         }
     }
 
@@ -43,6 +46,7 @@ impl Form {
             Self::Markdown => "Markdown",
             Self::Junit => "JUnit XML",
             Self::Page => "page",
+            Self::Sheet => "A4 page",
         }
     }
 }
@@ -59,16 +63,13 @@ impl Documents {
     /// What is asked for, where it can be written; `prints` is the option by which something else is printed.
     pub(crate) fn of(
         asked: &AskedDocuments,
-        page: Option<&Path>,
+        page: Option<(Form, &Path)>,
         prints: Option<&str>,
     ) -> Result<Self, Failure> {
-        let all = [
-            (Form::Markdown, asked.markdown.as_deref()),
-            (Form::Junit, asked.junit.as_deref()),
-            (Form::Page, page),
-        ];
+        let markdown = asked.markdown.as_deref().map(|file| (Form::Markdown, file));
+        let junit = asked.junit.as_deref().map(|file| (Form::Junit, file));
         let mut documents = Self::default();
-        for (form, file) in all.into_iter().filter_map(|(form, file)| Some((form, file?))) {
+        for (form, file) in markdown.into_iter().chain(junit).chain(page) {
             let (option, place) = (form.option(), place(file)?);
             if let Some((other, _)) = documents.asked.iter().find(|(_, other)| *other == place) {
                 let other = other.option();
@@ -97,6 +98,7 @@ impl Documents {
             Form::Markdown => report.markdown(),
             Form::Junit => report.junit(),
             Form::Page => report.html(),
+            Form::Sheet => report.sheet(),
         })
     }
 
@@ -105,7 +107,7 @@ impl Documents {
         self.write(|form| match form {
             Form::Markdown => compared.markdown(),
             Form::Junit => compared.junit(),
-            Form::Page => compared.html(),
+            Form::Page | Form::Sheet => compared.html(),
         })
     }
 

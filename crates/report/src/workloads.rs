@@ -37,6 +37,9 @@ use crate::verdict::Verdict;
 pub(crate) trait Shown: Sync {
     fn words(&self) -> &'static Words;
 
+    /// What somebody asks who measures it.
+    fn question(&self, report: &Report) -> &'static str;
+
     /// Its own figures of a trial; none if it was never set up, or has none but those that every trial has.
     fn worked(&self, _: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
         None

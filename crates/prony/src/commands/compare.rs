@@ -7,7 +7,7 @@ use record::{Percentile, Percentiles, StudyRecord};
 use report::{Compare, CompareOutcome, CompareRows, Deciding, Gates, Outcome};
 
 use crate::arguments;
-use crate::documents::Documents;
+use crate::documents::{Documents, Form};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -19,7 +19,8 @@ const FAIL_IF: &str = "--fail-if";
 pub(crate) fn run(compare: &arguments::Compare) -> Result<Exit, Failure> {
     let prints = [(compare.json, "--json"), (compare.details, ALL)];
     let prints = prints.iter().find(|(is_asked, _)| *is_asked).map(|(_, option)| *option);
-    let documents = Documents::of(&compare.documents, compare.html.as_deref(), prints)?;
+    let page = compare.html.as_deref().map(|file| (Form::Page, file));
+    let documents = Documents::of(&compare.documents, page, prints)?;
     let (first, with) = sides(compare)?;
     check(&first, &with).map_err(Failure::usage)?;
     let (first, with) = (read(&first, compare)?, read(&with, compare)?);

@@ -2,12 +2,13 @@
 
 use results::Archive;
 
-use crate::documents::Documents;
+use crate::documents::{Documents, Form};
 use crate::exit::{Exit, Failure};
 use crate::{arguments, session};
 
 pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
-    let documents = Documents::of(&arguments.documents, None, arguments.format.prints())?;
+    let sheet = arguments.summary.as_deref().map(|file| (Form::Sheet, file));
+    let documents = Documents::of(&arguments.documents, sheet, arguments.format.prints())?;
     let archive = Archive::open(&arguments.among.find(&arguments.directory)?).map_err(Failure::usage)?;
     let report = session::read_report(&archive, arguments.percentiles.as_ref())?;
     // Printed first: an archive that cannot be written can still be read.

@@ -105,6 +105,21 @@ fn a_hyphen_prints_a_document_in_place_of_the_text() {
 }
 
 #[test]
+fn a_run_is_written_as_one_sheet_that_overwrites_nothing() {
+    let bench = Workbench::new();
+    served(&bench, "release", "1ms", 2);
+    bench.run(&["report", "release", "--summary", "sheet.html"]).ended_with(0).says("sheet.html");
+    let sheet = fs::read_to_string(bench.path("sheet.html")).unwrap();
+    for part in ["How fast is this storage for a database?", "Reliability ", "Machine", "Command"] {
+        assert!(sheet.contains(part), "{part} in {sheet}");
+    }
+    let again = bench.run(&["report", "release", "--summary", "sheet.html"]).ended_with(2);
+    again.says("sheet.html already exists");
+    let printed = bench.run(&["report", "release", "--summary", "-"]).ended_with(0);
+    assert_eq!(printed.stdout, sheet);
+}
+
+#[test]
 fn where_nothing_can_be_written_nothing_is_measured() {
     let bench = Workbench::new();
     study(&bench, &[], "");

@@ -156,6 +156,14 @@ fn requests_per_s(measured: &MeasuredTrial) -> Option<[f64; 2]> {
 }
 
 impl Shown for Disk {
+    fn question(&self, report: &Report) -> &'static str {
+        if report.trials.iter().any(|trial| trial.verified().is_some()) {
+            "Does this storage keep the data that it acknowledged?"
+        } else {
+            "How fast is this storage for a database?"
+        }
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

@@ -118,6 +118,10 @@ static LIMITS: Limits = Limits {
 };
 
 impl Shown for OfHistorian {
+    fn question(&self, _: &Report) -> &'static str {
+        "How many records per second does this database sustain?"
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

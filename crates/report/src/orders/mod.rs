@@ -112,6 +112,10 @@ static LIMITS: Limits = Limits {
 };
 
 impl Shown for OfOrders {
+    fn question(&self, _: &Report) -> &'static str {
+        "How many orders per minute does this database complete, and how fast?"
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

@@ -8,6 +8,7 @@ mod method;
 pub(crate) mod parts;
 mod raw;
 mod settings;
+mod sheet;
 pub(crate) mod title;
 pub(crate) mod verdicts;
 
@@ -86,6 +87,11 @@ impl Part {
 
 /// A page of ours around its body.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
+    document_of("page", title, body)
+}
+
+/// A document of this class around its body.
+fn document_of(class: &str, title: &str, body: &Markup) -> String {
     // No piece of ours holds a control character, so that each one in it was written by others, and is seen.
     html! {
         (DOCTYPE)
@@ -97,7 +103,7 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
                 title { (escaped(title)) " – prony" }
                 style { (PreEscaped(STYLE)) }
             }
-            body { (PreEscaped(escaped(&body.0))) }
+            body class=(class) { (PreEscaped(escaped(&body.0))) }
         }
     }
     .into_string()

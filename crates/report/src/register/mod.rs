@@ -186,6 +186,10 @@ static LIMITS: Limits = Limits {
 };
 
 impl Shown for OfRegister {
+    fn question(&self, _: &Report) -> &'static str {
+        "How long is the database away, and are acknowledged writes lost?"
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

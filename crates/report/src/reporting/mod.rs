@@ -67,6 +67,10 @@ static LIMITS: Limits = Limits {
 const MIB: f64 = 1_048_576.0;
 
 impl Shown for OfReporting {
+    fn question(&self, _: &Report) -> &'static str {
+        "How long does a report take, cold and warm?"
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

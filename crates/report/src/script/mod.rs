@@ -227,6 +227,10 @@ static LIMITS: Limits = Limits {
 };
 
 impl Shown for OfScript {
+    fn question(&self, _: &Report) -> &'static str {
+        "How many of these transactions does this database complete, and how fast?"
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

@@ -164,6 +164,10 @@ static LIMITS: Limits = Limits {
 };
 
 impl Shown for OfTables {
+    fn question(&self, _: &Report) -> &'static str {
+        "Which kind of table is fastest, and which rows survive a crash?"
+    }
+
     fn words(&self) -> &'static Words {
         &WORDS
     }

@@ -1,0 +1,136 @@
+//! One sheet of A4 for people who decide: the question, the answer, one chart, how far to trust it, the machine and the date.
+
+use maud::{Markup, html};
+use record::Workload;
+
+use super::{document_of, lead, machine, parts, title, verdicts};
+use crate::format;
+use crate::lead::Lead;
+use crate::report::Report;
+use crate::summary::Summary;
+use crate::verdict::{Level, Verdict};
+use crate::workloads::{self, Shown};
+
+/// Answers on the sheet.
+const ANSWERS_MOST: usize = 6;
+/// Doubts on the sheet; the page has all of them.
+const DOUBTS_MOST: usize = 4;
+
+impl Report {
+    /// One A4 page: HTML that a browser prints as PDF on a single sheet.
+    #[must_use]
+    pub fn sheet(&self) -> String {
+        let (lead, summary) = (Lead::of(self), Summary::of(self));
+        let body = html! {
+            header {
+                h1 { (title::of(self).what) }
+                p.question { (question(self)) }
+                @if let Some(place) = title::place(self) { p.meta { (place) } }
+                @if let Some(called) = self.labels.in_words() { p.meta { strong { (called) } } }
+            }
+            main {
+                (lead::tiles(&lead.tiles))
+                (lead::reliability(summary.reliability, &summary.reliability_reason(), &html! {}))
+                (answers(&summary))
+                @if let Some(chart) = &lead.chart { div.chart { (parts::figure(chart)) } }
+                (doubts(self))
+                (origin(self))
+            }
+        };
+        document_of("sheet", &title::of(self).whole(), &body)
+    }
+}
+
+/// What the run asked, in the words of its workload; of several workloads, what the machine gives a database.
+fn question(report: &Report) -> String {
+    if let Some(compared) = &report.comparison {
+        let axes: Vec<String> =
+            compared.axes.iter().map(|axis| crate::comparison::axis_words(&axis.name).into()).collect();
+        return format!(
+            "What does a change of {} gain?",
+            format::listed(&axes.iter().map(String::as_str).collect::<Vec<_>>())
+        );
+    }
+    let run: Vec<(Workload, &dyn Shown)> =
+        workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some()).collect();
+    match run.as_slice() {
+        [(_, only)] => only.question(report).to_owned(),
+        _ => "What does this machine give a database?".to_owned(),
+    }
+}
+
+fn answers(summary: &Summary) -> Markup {
+    let (printed, _) = summary.foremost(ANSWERS_MOST);
+    html! {
+        dl.summary {
+            @for answer in printed {
+                dt.result { (answer.label) }
+                dd.result { (verdicts::ended(&answer.text)) }
+            }
+            dt { "Bottleneck" } dd { (verdicts::ended(&summary.bottleneck)) }
+            @if let Some(next) = &summary.next { dt { "Next" } dd { (verdicts::ended(&format::capital(next))) } }
+        }
+    }
+}
+
+/// The gravest doubts in full, and how many more the page has.
+fn doubts(report: &Report) -> Markup {
+    let is_doubt = |verdict: &&Verdict| matches!(verdict.level, Level::Failure | Level::Warning);
+    let mut doubts: Vec<&Verdict> = report.verdicts.iter().filter(is_doubt).collect();
+    doubts.sort_by_key(|doubt| doubt.level);
+    let more = doubts.len().saturating_sub(DOUBTS_MOST);
+    html! {
+        @if !doubts.is_empty() {
+            ul.doubts {
+                @for doubt in doubts.iter().take(DOUBTS_MOST) {
+                    li class=(doubt.level.word()) { b { (doubt.level.word()) } span { (doubt.sentence()) } }
+                }
+            }
+            @if more > 0 { p.meta { "The full report has " (format::counted(more, "more warning", "more warnings")) "." } }
+        }
+    }
+}
+
+/// Where, when and by what it was measured, so that somebody else can repeat it.
+fn origin(report: &Report) -> Markup {
+    html! {
+        dl.summary.origin {
+            dt { "Machine" } dd { (verdicts::ended(&machine::in_words(report.environment.as_ref()))) }
+            dt { "Date" } dd { (parts::instant(&report.started)) ", " (format::counted(report.trials.len(), "trial", "trials")) ", " (format::state(report.state)) "." }
+            dt { "Command" } dd { code { (format::command_line(&report.command)) } }
+            dt { "By" } dd { "prony " (report.tool_version) ". The results directory has every figure." }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::Report;
+    use crate::tests;
+
+    #[test]
+    fn a_sheet_has_the_question_the_answer_the_trust_the_machine_and_the_date() {
+        let sheet = Report::of(&tests::quick()).sheet();
+        for part in [
+            "<p class=\"question\">How fast is this storage",
+            "Reliability ",
+            "Bottleneck",
+            "Machine",
+            "2026-11-2",
+            "Command",
+        ] {
+            assert!(sheet.contains(part), "{part} in {sheet}");
+        }
+        assert!(sheet.contains("<body class=\"sheet\">"));
+    }
+
+    #[test]
+    fn several_workloads_ask_about_the_machine_and_a_study_about_its_axis() {
+        let check = Report::of(&tests::historian::check()).sheet();
+        assert!(check.contains("What does this machine give a database?"));
+        for study in tests::comparison::all() {
+            let sheet = Report::of(&study).sheet();
+            assert!(sheet.contains("What does a change of "), "{sheet}");
+        }
+    }
+}
