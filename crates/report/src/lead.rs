@@ -1,8 +1,13 @@
 //! What stands at the head of a page: a few large figures, and the one chart that is the answer.
 
+use record::Workload;
+
 use crate::chart::Chart;
 use crate::comparison;
+use crate::configuration::Configuration;
+use crate::format;
 use crate::report::Report;
+use crate::verdict::rate::{self, Held};
 use crate::workloads;
 
 /// Large figures of one page.
@@ -67,9 +72,59 @@ impl Lead {
             return comparison::lead::of(compared);
         }
         let run = || workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some());
-        let tiles = run().map(|(_, shown)| shown.tiles(report)).collect();
-        Self { tiles: foremost(tiles), chart: run().find_map(|(_, shown)| shown.lead(report)) }
+        let tiles = run().map(|(workload, shown)| match shown.tiles(report) {
+            own if own.is_empty() => rates(report, workload),
+            own => own,
+        });
+        let tiles = foremost(tiles.collect());
+        let own = || run().find_map(|(_, shown)| shown.lead(report));
+        let of_all = || run().find_map(|(_, shown)| shown.overview(report).into_iter().next());
+        Self { tiles, chart: own().or_else(of_all).or_else(|| of_only_trial(report)) }
     }
+
+    /// Whether it shows a chart already.
+    pub(crate) fn has(&self, chart: &Chart) -> bool {
+        self.chart.as_ref().is_some_and(|own| own.svg == chart.svg)
+    }
+}
+
+/// The first chart of the only trial that counts; none of several.
+fn of_only_trial(report: &Report) -> Option<Chart> {
+    let mut counted = report.trials.iter().filter(|trial| trial.is_complete());
+    let only = counted.next().filter(|_| counted.next().is_none())?;
+    only.shown().course(only).into_iter().next()
+}
+
+/// What each configuration of a workload reached; of a single one its latency too.
+fn rates(report: &Report, workload: Workload) -> Vec<Tile> {
+    let measured: Vec<&Configuration> = report
+        .configurations_of(workload)
+        .filter(|one| !one.is_failed() && one.main().is_some_and(|main| main.per_s.is_some()))
+        .collect();
+    let alone = measured.len() == 1;
+    measured.into_iter().flat_map(|one| figures(one, report, alone)).collect()
+}
+
+fn figures(configuration: &Configuration, report: &Report, alone: bool) -> Vec<Tile> {
+    let unit = &workloads::of(configuration.workload).words().unit;
+    let Some((main, per_s)) = configuration.main().and_then(|main| Some((main, main.per_s?))) else {
+        return Vec::new();
+    };
+    let interval = rate::interval(configuration, unit.of(1.0));
+    let interval = interval.trim_matches(['(', ')']);
+    let rate = Tile::new(&configuration.name, format::figure(unit.of(per_s)), unit.short);
+    let rate = match rate::held(configuration, &report.trials) {
+        Some(Held::No(_)) => rate.beside(format!("not sustained, {interval}")).tone(Tone::Bad),
+        Some(Held::Yes(held)) => rate.beside(format!("{held}, {interval}")),
+        None => rate.beside(interval),
+    };
+    let tails = [("p50", main.latency.p50_us), ("p99", main.latency.p99_us)];
+    let latencies = tails.into_iter().filter(|_| alone).filter_map(|(name, us)| {
+        let text = format::latency(us?);
+        let (figure, unit) = text.split_once(' ')?;
+        Some(Tile::new(format!("{name} latency"), figure, unit))
+    });
+    std::iter::once(rate).chain(latencies).collect()
 }
 
 /// The first of each, then the second of each, as far as there is room; in the order in which they came.

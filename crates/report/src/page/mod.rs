@@ -220,7 +220,9 @@ fn said(summary: &Summary) -> Markup {
 
 /// The charts of all trials together.
 fn overview(report: &Report) -> Option<Markup> {
-    let charts: Vec<Chart> = workloads::all().flat_map(|(_, shown)| shown.overview(report)).collect();
+    let lead = Lead::of(report);
+    let charts = workloads::all().flat_map(|(_, shown)| shown.overview(report));
+    let charts: Vec<Chart> = charts.filter(|chart| !lead.has(chart)).collect();
     (!charts.is_empty()).then(|| parts::charts(&charts))
 }
 
