@@ -49,18 +49,37 @@ impl Key {
     }
 }
 
-/// The entries, each ink once, in the order in which they first come; none where there is nothing to tell apart.
+/// The entries in the order in which they first come, each ink once: what shares an ink shares its entry. None where there is nothing to
+/// tell apart.
 pub(crate) fn legend(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
-    let mut keys: Vec<Key> = Vec::new();
+    let mut keys: Vec<(Ink, Vec<String>)> = Vec::new();
     for entry in entries {
-        if !keys.contains(&entry) {
-            keys.push(entry);
+        match keys.iter_mut().find(|(ink, _)| *ink == entry.ink) {
+            Some((_, texts)) if !texts.contains(&entry.text) => texts.push(entry.text),
+            Some(_) => {}
+            None => keys.push((entry.ink, vec![entry.text])),
         }
     }
-    if keys.len() > 1 { keys } else { Vec::new() }
+    if keys.len() < 2 {
+        return Vec::new();
+    }
+    keys.into_iter().map(|(ink, texts)| Key::new(ink, texts.join(" or "))).collect()
 }
 
 /// The colour of a kind of operation, the same in all charts of its workload.
 fn ink_of(trial: &Trial, kind: &str) -> Ink {
     Ink::Series(trial.shown().ink(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_has_each_colour_once() {
+        let key = |series, text: &str| Key::new(Ink::Series(series), text);
+        let keys = legend([key(0, "answered"), key(1, "no answer"), key(1, "outage"), key(0, "answered")]);
+        assert_eq!(keys, [key(0, "answered"), key(1, "no answer or outage")]);
+        assert!(legend([key(0, "alone"), key(0, "alone")]).is_empty());
+    }
 }

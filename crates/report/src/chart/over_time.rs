@@ -31,6 +31,8 @@ pub(crate) struct Line {
     points: Vec<(f64, Option<f64>)>,
     /// Whether a value stands until the next one is known.
     joined: bool,
+    /// Whether nothing is drawn while nobody was answered.
+    broken: bool,
 }
 
 /// A band between the lowest and the highest value of each second.
@@ -56,22 +58,70 @@ pub(crate) struct Course {
 }
 
 impl Span {
-    /// The marks of a trial, kind by kind.
+    /// The marks of a trial, kind by kind. What is done in a moment has no length; an outage in which nobody was answered is told once.
     pub(crate) fn of(trial: &Trial) -> Vec<Self> {
-        let mut marks: Vec<&Mark> = trial.beside.marks.iter().collect();
-        marks.sort_by_key(|mark| mark.kind);
-        let span = |mark: &Mark| Self {
-            ink: Ink::Series(match mark.kind {
-                MarkKind::Audit | MarkKind::Purge | MarkKind::Shrink => 4,
-                MarkKind::Silence | MarkKind::Outage | MarkKind::SourceOutage => 1,
-                MarkKind::ReplicaBehind => 3,
-                MarkKind::Fault | MarkKind::Noticed | MarkKind::Promotion => 2,
-            }),
-            name: mark.kind.name(),
-            begin_s: mark.begin_s,
-            end_s: mark.end_s.unwrap_or(f64::INFINITY),
+        let all = &trial.beside.marks;
+        let overlaps = |one: &Mark, other: &Mark| {
+            let end = |mark: &Mark| mark.end_s.unwrap_or(f64::INFINITY);
+            one.begin_s < end(other) && other.begin_s < end(one)
         };
-        marks.into_iter().map(span).collect()
+        let silences = || all.iter().filter(|mark| mark.kind == MarkKind::Silence);
+        let is_told =
+            |mark: &&Mark| mark.kind == MarkKind::Outage && silences().any(|silence| overlaps(mark, silence));
+        let mut marks: Vec<&Mark> = all.iter().filter(|mark| !is_told(mark)).collect();
+        marks.sort_by_key(|mark| mark.kind);
+        marks.into_iter().map(Self::mark).collect()
+    }
+
+    fn mark(mark: &Mark) -> Self {
+        let ink = match mark.kind {
+            MarkKind::Audit | MarkKind::Purge => Ink::Series(4),
+            MarkKind::Shrink => Ink::Series(5),
+            MarkKind::Silence | MarkKind::Outage => Ink::Series(1),
+            MarkKind::ReplicaBehind | MarkKind::SourceOutage => Ink::Series(3),
+            MarkKind::Fault | MarkKind::Noticed | MarkKind::Promotion => Ink::Text,
+        };
+        let end_s = if ink == Ink::Text { mark.begin_s } else { mark.end_s.unwrap_or(f64::INFINITY) };
+        Self { ink, name: mark.kind.name(), begin_s: mark.begin_s, end_s }
+    }
+
+    /// Whether it marks a moment: a dashed line, and no ground.
+    fn is_moment(&self) -> bool {
+        self.ink == Ink::Text
+    }
+
+    /// Whether nobody was answered meanwhile.
+    fn is_outage(&self) -> bool {
+        [MarkKind::Silence.name(), MarkKind::Outage.name()].contains(&self.name)
+    }
+
+    /// What stands above it: an outage with its length.
+    fn label(&self) -> String {
+        let length_s = self.end_s - self.begin_s;
+        if self.is_outage() && length_s.is_finite() {
+            format!("{} {}", self.name, format::duration(length_s))
+        } else {
+            self.name.to_owned()
+        }
+    }
+
+    /// Entries of a legend: a colour each, and all moments together.
+    fn keys(spans: &[Self]) -> Vec<Key> {
+        let mut moments: Vec<&str> = Vec::new();
+        for span in spans.iter().filter(|span| span.is_moment()) {
+            if !moments.contains(&span.name) {
+                moments.push(span.name);
+            }
+        }
+        let grounds = spans.iter().filter(|span| !span.is_moment()).map(|span| Key::new(span.ink, span.name));
+        let moments = (!moments.is_empty())
+            .then(|| Key::new(Ink::Text, format!("dashed line: {}", moments.join(", "))));
+        grounds.chain(moments).collect()
+    }
+
+    /// The times in which nobody was answered.
+    pub(super) fn outages(spans: &[Self]) -> Vec<(f64, f64)> {
+        spans.iter().filter(|span| span.is_outage()).map(|span| (span.begin_s, span.end_s)).collect()
     }
 }
 
@@ -123,7 +173,7 @@ impl Course {
     ) -> Chart {
         let lines = self.lines.iter().filter(|_| !self.spans.is_empty());
         let lines = lines.map(|line| Key::new(line.ink, line.name.clone()));
-        let keys = legend(lines.chain(self.spans.iter().map(|span| Key::new(span.ink, span.name))));
+        let keys = legend(lines.chain(Span::keys(&self.spans)));
         let caption = caption(&self.lines, remark);
         let svg = draw(trial, &format!("{heading} of {}", trial.name), y, self);
         Chart {
@@ -140,18 +190,30 @@ impl Line {
     pub(crate) fn of(ink: Ink, name: &str, trial: &Trial, value: impl Fn(&Sample) -> Option<f64>) -> Self {
         let long_enough = trial.samples.iter().filter(|sample| sample.length_s >= SHORTEST_S);
         let points = long_enough.map(|sample| (sample.end_s, value(sample))).collect();
-        Self { ink, name: name.to_owned(), points, joined: false }
+        Self { ink, name: name.to_owned(), points, joined: false, broken: false }
     }
 
     /// A line through readings that are no samples.
     pub(crate) fn through(ink: Ink, name: &str, read: impl Iterator<Item = (f64, f64)>) -> Self {
         let points = read.map(|(end_s, value)| (end_s, Some(value))).collect();
-        Self { ink, name: name.to_owned(), points, joined: false }
+        Self { ink, name: name.to_owned(), points, joined: false, broken: false }
     }
 
     /// The line of a value that is read now and then: from each reading to the next, with a dot at each.
     pub(crate) fn joined(self) -> Self {
         Self { joined: true, ..self }
+    }
+
+    /// The line of what the target did: a gap, not a value, while nobody was answered.
+    pub(crate) fn broken(self) -> Self {
+        Self { broken: true, ..self }
+    }
+
+    /// Its points without those of seconds that lie in one of these times for the most part.
+    fn without(&self, gaps: &[(f64, f64)]) -> Vec<(f64, Option<f64>)> {
+        let is_gap = |end_s: f64| gaps.iter().any(|&(begin, end)| (begin..end).contains(&(end_s - 0.5)));
+        let point = |&(end_s, value): &(f64, Option<f64>)| (end_s, value.filter(|_| !is_gap(end_s)));
+        self.points.iter().map(point).collect()
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
@@ -246,7 +308,8 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
         if let Some(band) = &course.band {
             canvas.area(band.ink, 0.22, &band.outline(&x.scale, &y.scale));
         }
-        drawn.iter().for_each(|line| draw_line(canvas, line, &x.scale, &y.scale));
+        let gaps = Span::outages(&course.spans);
+        drawn.iter().for_each(|line| draw_line(canvas, line, &gaps, &x.scale, &y.scale));
         name(canvas, &course.spans, &frame, &x.scale);
         let last = |line: &Line| line.values().last().map_or(frame.bottom, |value| y.scale.at(value));
         let labels = drawn.iter().filter(|_| labelled);
@@ -255,9 +318,10 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
     })
 }
 
-fn draw_line(canvas: &mut Canvas<'_>, line: &Line, x: &Scale, y: &Scale) {
+fn draw_line(canvas: &mut Canvas<'_>, line: &Line, gaps: &[(f64, f64)], x: &Scale, y: &Scale) {
+    let drawn = line.without(if line.broken { gaps } else { &[] });
     let known: Vec<(f64, Option<f64>)> =
-        line.points.iter().filter(|point| !line.joined || point.1.is_some()).copied().collect();
+        drawn.into_iter().filter(|point| !line.joined || point.1.is_some()).collect();
     let sparse = line.joined && known.len() * 2 < line.points.len();
     for part in lines(&known, COLUMNS) {
         let points: Vec<(f64, f64)> =
@@ -272,26 +336,36 @@ fn draw_line(canvas: &mut Canvas<'_>, line: &Line, x: &Scale, y: &Scale) {
     }
 }
 
-/// A ground under each span, wide enough to be seen.
+/// A ground under each span, wide enough to be seen, and a dashed line at each moment.
 pub(super) fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
-    for span in spans {
+    for span in spans.iter().filter(|span| !span.is_moment()) {
         let (left, right) = (x.at(span.begin_s), x.at(span.end_s));
         canvas.rectangle(span.ink, 0.2, (left, frame.top), (right.max(left + 2.0), frame.bottom));
     }
+    for moment in spans.iter().filter(|span| span.is_moment()) {
+        let at = x.at(moment.begin_s);
+        canvas.dashes(moment.ink, (at, frame.top), (at, frame.bottom));
+    }
 }
 
-/// The name of each span above the data, where it has room.
+/// The name of each span above the data, where it has room; those of moments below them.
 pub(super) fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
-    let mut free = frame.left;
+    let mut free = [frame.left; 2];
     let mut by_begin: Vec<&Span> = spans.iter().collect();
     by_begin.sort_by(|a, b| a.begin_s.total_cmp(&b.begin_s));
+    let has_both = spans.iter().any(Span::is_moment) && !spans.iter().all(Span::is_moment);
     for span in by_begin {
-        let width = text_width(span.name);
+        let (label, line) = (span.label(), usize::from(has_both && span.is_moment()));
+        let width = text_width(&label);
         let middle = f64::midpoint(x.at(span.begin_s), x.at(span.end_s));
-        let middle = middle.clamp(frame.left + width / 2.0, frame.right - width / 2.0);
-        if middle - width / 2.0 >= free {
-            canvas.text(span.ink, Side::Middle, (middle, frame.top - TEXT * 0.5), span.name);
-            free = middle + width / 2.0 + TEXT / 2.0;
+        // The name of a moment stands before its line, in which an outage begins.
+        let middle = if line == 1 { x.at(span.begin_s) - width / 2.0 - 4.0 } else { middle };
+        let (least, most) = (frame.left + width / 2.0, frame.right - width / 2.0);
+        let middle = middle.min(most).max(least);
+        if middle - width / 2.0 >= free[line] {
+            let height = frame.top + TEXT * (line as f64 * 1.2 - 0.5);
+            canvas.text(span.ink, Side::Middle, (middle, height), &label);
+            free[line] = middle + width / 2.0 + TEXT / 2.0;
         }
     }
 }
@@ -355,4 +429,46 @@ pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Tab
 
 fn range(low: String, high: String) -> String {
     if low == high { low } else { format!("{low}–{high}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(name: &'static str, ink: Ink, begin_s: f64, end_s: f64) -> Span {
+        Span { ink, name, begin_s, end_s }
+    }
+
+    /// A line once led through the seconds in which nobody was answered.
+    #[test]
+    fn a_broken_line_has_a_gap_where_nobody_was_answered() {
+        let points = [(1.0, Some(5.0)), (2.0, Some(0.0)), (3.0, Some(0.0)), (4.0, Some(7.0))];
+        let line = Line {
+            ink: Ink::Series(0),
+            name: "rate".to_owned(),
+            points: points.to_vec(),
+            joined: false,
+            broken: true,
+        };
+        let drawn = line.without(&[(1.1, 3.2)]);
+        assert_eq!(drawn, [(1.0, Some(5.0)), (2.0, None), (3.0, None), (4.0, Some(7.0))]);
+        assert_eq!(line.without(&[]), points);
+    }
+
+    /// Fault and outage were a brown block, and the legend had an orange and a green twice.
+    #[test]
+    fn marks_have_a_colour_each_and_moments_share_an_entry() {
+        let spans = [
+            span("no answer", Ink::Series(1), 10.0, 12.0),
+            span("fault", Ink::Text, 10.0, 10.0),
+            span("promotion", Ink::Text, 11.0, 11.0),
+            span("fault", Ink::Text, 30.0, 30.0),
+        ];
+        let keys = Span::keys(&spans);
+        let told: Vec<(Ink, &str)> = keys.iter().map(|key| (key.ink, key.text.as_str())).collect();
+        assert_eq!(told, [(Ink::Series(1), "no answer"), (Ink::Text, "dashed line: fault, promotion")]);
+        assert_eq!(spans[0].label(), "no answer 2.00 s");
+        assert_eq!(spans[1].label(), "fault");
+        assert_eq!(Span::outages(&spans), [(10.0, 12.0)]);
+    }
 }

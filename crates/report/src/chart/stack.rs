@@ -1,5 +1,7 @@
 //! What sessions did over the seconds of a trial, a layer a class, one upon the other: the whole is how many there were.
 
+use std::ops::Range;
+
 use super::canvas::{Canvas, Ink, SERIES, svg};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero, time_tick};
 use super::over_time::{Line, Span, mark, name, shade, table};
@@ -81,20 +83,66 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
     shade(canvas, trial, &frame, &x.scale);
     mark(canvas, &marks, &frame, &x.scale);
     frame.draw(canvas, &x, y);
-    let columns = spans(ends_s.len(), COLUMNS);
+    for run in unbroken(ends_s, &Span::outages(&marks)) {
+        draw_run(canvas, &run, (&x.scale, &y.scale), ends_s, layers);
+    }
+    name(canvas, &marks, &frame, &x.scale);
+}
+
+/// Seconds between two readings from which on nothing is drawn between them.
+const GAP_S: f64 = 1.5;
+
+/// The seconds that follow each other, as ranges: nothing is drawn where a server was not looked at, or answered nobody.
+fn unbroken(ends_s: &[f64], outages: &[(f64, f64)]) -> Vec<Range<usize>> {
+    let is_out =
+        |index: usize| outages.iter().any(|&(begin, end)| (begin..end).contains(&(ends_s[index] - 0.5)));
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for index in (0..ends_s.len()).filter(|&index| !is_out(index)) {
+        match runs.last_mut() {
+            Some(run) if run.end == index && ends_s[index] - ends_s[index - 1] <= GAP_S => run.end += 1,
+            _ => runs.push(index..index + 1),
+        }
+    }
+    runs
+}
+
+/// The layers of seconds that follow each other.
+fn draw_run(
+    canvas: &mut Canvas<'_>,
+    run: &Range<usize>,
+    (x, y): (&Scale, &Scale),
+    ends_s: &[f64],
+    layers: &[Layer],
+) {
+    let most = (COLUMNS * run.len()).div_ceil(ends_s.len());
+    let columns: Vec<Range<usize>> =
+        spans(run.len(), most).into_iter().map(|span| span.start + run.start..span.end + run.start).collect();
     let mean = |values: &[f64]| stats::mean(values).unwrap_or(0.0);
-    let at: Vec<f64> = columns.iter().map(|span| x.scale.at(ends_s[span.end - 1])).collect();
+    let at: Vec<f64> = columns.iter().map(|span| x.at(ends_s[span.end - 1])).collect();
     let mut below = vec![0.0; columns.len()];
     for (index, (_, values)) in layers.iter().enumerate() {
         let heights = columns.iter().map(|span| mean(&values[span.clone()]));
         let above: Vec<f64> = below.iter().zip(heights).map(|(below, height)| below + height).collect();
         let edge = |values: &[f64]| -> Vec<(f64, f64)> {
-            at.iter().zip(values).map(|(&x, &value)| (x, y.scale.at(value))).collect()
+            at.iter().zip(values).map(|(&x, &value)| (x, y.at(value))).collect()
         };
         let outline: Vec<(f64, f64)> =
             edge(&above).into_iter().chain(edge(&below).into_iter().rev()).collect();
         canvas.area(Ink::Series(index), 0.8, &outline);
         below = above;
     }
-    name(canvas, &marks, &frame, &x.scale);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unbroken;
+
+    /// A straight ramp once led through the time in which the server was dead.
+    #[test]
+    fn nothing_is_drawn_where_nothing_was_read_or_nobody_was_answered() {
+        assert_eq!(unbroken(&[1.0, 2.0, 3.0], &[]), [0..3]);
+        assert_eq!(unbroken(&[1.0, 2.0, 7.0, 8.0], &[]), [0..2, 2..4]);
+        assert_eq!(unbroken(&[1.0, 2.0, 3.0, 4.0, 5.0], &[(2.1, 3.9)]), [0..2, 4..5]);
+        assert!(unbroken(&[], &[]).is_empty());
+    }
 }

@@ -58,9 +58,12 @@ fn rates(trial: &Trial) -> Option<Chart> {
     };
     let by_target = !lines.is_empty();
     if !by_target {
-        lines.push(Line::of(Ink::Series(0), "finished", trial, |sample| {
-            trial.rate_in(sample).filter(|_| loaded(sample)).map(|per_s| UNIT.of(per_s))
-        }));
+        lines.push(
+            Line::of(Ink::Series(0), "finished", trial, |sample| {
+                trial.rate_in(sample).filter(|_| loaded(sample)).map(|per_s| UNIT.of(per_s))
+            })
+            .broken(),
+        );
         lines.extend(orders.offered_per_min.map(|rate| {
             Line::of(Ink::Series(2), "offered", trial, move |sample| loaded(sample).then_some(rate))
         }));

@@ -26,11 +26,15 @@ pub(crate) fn all(trial: &Trial) -> Vec<Chart> {
 fn rate(trial: &Trial) -> Option<Chart> {
     // Nothing begins while the last operations drain.
     let is_loaded = |phase: Phase| phase != Phase::Drain;
-    let mut lines = vec![Line::of(Ink::Series(0), "answered", trial, |sample| {
-        trial.rate_in(sample).filter(|_| is_loaded(sample.phase))
-    })];
+    let mut lines = vec![
+        Line::of(Ink::Series(0), "answered", trial, |sample| {
+            trial.rate_in(sample).filter(|_| is_loaded(sample.phase))
+        })
+        .broken(),
+    ];
     lines.extend(trial.offered_per_s.map(|rate| {
         Line::of(Ink::Series(2), "offered", trial, move |sample| is_loaded(sample.phase).then_some(rate))
+            .broken()
     }));
     lines.retain(|line| line.values().count() > 1);
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;

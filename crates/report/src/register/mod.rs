@@ -3,6 +3,7 @@
 mod chart;
 mod facts;
 mod finding;
+mod lead;
 mod table;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::chart::{Chart, strip};
 use crate::csv::{Field, number};
 use crate::faults::Account;
 use crate::format::{self, figure};
+use crate::lead::Tile;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
@@ -274,6 +276,10 @@ impl Shown for OfRegister {
         let main = table::registers(report).map(Block::main);
         let others = [table::anomalies(report), table::away(report)].into_iter().flatten().map(Block::Table);
         vec![Section { place: Place::Figures, blocks: main.into_iter().chain(others).collect() }]
+    }
+
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
     }
 
     fn overview(&self, report: &Report) -> Vec<Chart> {

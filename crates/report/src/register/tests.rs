@@ -182,3 +182,26 @@ fn losses_that_are_expected_are_a_note_and_other_anomalies_are_not() {
     assert_eq!(told(AnomalyKind::StaleRead), [false, true]);
     assert_eq!(told(AnomalyKind::Fork), [true, false]);
 }
+
+#[test]
+fn the_head_of_the_page_tells_outage_losses_and_what_nobody_knows() {
+    use crate::lead::{Tile, Tone};
+    let shown = |report: &Report| -> Vec<(String, Tone)> {
+        let told = |tile: Tile| {
+            (format!("{} {} {}", tile.label, tile.figure, tile.unit).trim_end().to_owned(), tile.tone)
+        };
+        OfRegister.tiles(report).into_iter().map(told).collect()
+    };
+    let whole = shown(&report(|_| {}));
+    assert_eq!(whole[0], ("Longest time without an answer none".to_owned(), Tone::Good));
+    assert_eq!(whole[1], ("Lost writes 0".to_owned(), Tone::Good));
+    assert_eq!(whole[2], ("Writes without an answer 2".to_owned(), Tone::Plain));
+    let broken = shown(&report(|outcome| {
+        outcome.away = vec![away(10.0, Some(12.5)), away(20.0, Some(21.0))];
+        outcome.writes.lost = 3;
+    }));
+    assert_eq!(broken[0], ("Longest time without an answer 2.50 s".to_owned(), Tone::Plain));
+    assert_eq!(broken[1], ("Lost writes 3".to_owned(), Tone::Bad));
+    // What was not read again in the end may be lost.
+    assert_eq!(shown(&report(|outcome| outcome.is_audited = false))[1].1, Tone::Plain);
+}
