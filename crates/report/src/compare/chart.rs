@@ -1,5 +1,5 @@
-//! What figures gain over the first side: a bar each from no change on, with its interval. In per cent, or as factors where a change is
-//! told as one.
+//! What figures gain over the first side: a ring where it was, a dot where it is, with its interval. In per cent, or as factors where a
+//! change is told as one.
 
 use stats::Comparison;
 
@@ -9,6 +9,7 @@ use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg};
 use crate::chart::frame::{Frame, WIDTH};
 use crate::chart::gain::GainAxis;
 use crate::chart::{Chart, Key, legend};
+use crate::format::figure_or_dash;
 use crate::table::{Column, Row, Table};
 
 /// Height of a bar with its text.
@@ -78,24 +79,31 @@ fn caption(bars: &[Bar<'_>], x: &GainAxis) -> String {
         }
         Some(_) => "Thin lines: 95% CI.".to_owned(),
     };
-    format!("{axis} {interval}")
+    format!("Ring: before. Dot: after. {axis} {interval}")
 }
 
 fn draw(canvas: &mut Canvas<'_>, x: &GainAxis, bar: &Bar<'_>, top: f64) {
     let place = |gain_pct: f64| x.at(&bar.change, gain_pct);
     canvas.text(Ink::Text, Side::Right, (LEFT, top + TEXT * 0.6), &told(bar));
     let (none, at, y) = (x.none(), place(bar.change.gain_pct), top + 25.0);
-    canvas.rectangle(key(bar.metric).ink, 0.55, (none.min(at), y - 6.0), (none.max(at), y + 6.0));
+    let ink = key(bar.metric).ink;
+    canvas.line(ink, 3.0, (none, y), (at, y));
     if let Some((low, high)) = bar.change.ends {
         canvas.line(Ink::Text, 1.5, (place(low), y), (place(high), y));
         for end in [low, high] {
             canvas.line(Ink::Text, 1.5, (place(end), y - 4.0), (place(end), y + 4.0));
         }
     }
+    canvas.ring(ink, 5.0, (none, y));
+    canvas.dot(ink, 6.0, (at, y));
 }
 
+/// `p99_ms: 1.20 → 1.50 ms, +25% (+24 to +26%)`.
 fn told(bar: &Bar<'_>) -> String {
-    format!("{}: {}", bar.metric.metric.name, bar.change.told())
+    let of = &bar.metric.metric;
+    let [first, this] = [bar.metric.first_value, bar.metric.this_value].map(figure_or_dash);
+    let values = format!("{first} → {this} {}", of.unit);
+    format!("{}: {}, {}", of.name, values.trim_end(), bar.change.told())
 }
 
 /// What the colour of a bar means.

@@ -2,17 +2,25 @@
 //! with their intervals, what differs, and the machines.
 
 use maud::{Markup, html};
+use stats::Comparison as Judgement;
 
 use super::answer::answers;
-use super::{Against, Compare, ComparedStudy, Deciding, chart, gate, label, text};
+use super::{
+    Against, Combination, Compare, ComparedStudy, Deciding, MetricAgainst, chart, gate, label, text,
+};
+use crate::chart::Chart;
 use crate::comparison::Outcome;
 use crate::format;
-use crate::page::{document, machine, parts, verdicts};
+use crate::lead::{Tile, Tone};
+use crate::page::{document, lead, machine, parts, verdicts};
 use crate::summary::Reliability;
 use crate::table::{Row, Table};
 
 /// Answers that stand under the title; the rest is in the table.
 pub(super) const ANSWERS_MOST: usize = 5;
+
+/// Large figures under the title.
+const TILES_MOST: usize = 4;
 
 /// What is said of how it came to be.
 const METHOD: &str = "prony compares the figures of complete trials, for each combination that both sides have. One run per side: the gain is the \
@@ -78,12 +86,21 @@ impl Compare {
         label(&self.first)
     }
 
-    /// The answers, and how reliable they are in a few words.
+    /// The figures that decide, how reliable the changes are in a few words, and the answers beside their chart.
     fn summary(&self) -> Markup {
-        let answers = self.answers();
-        let (told, more) = answers.split_at(answers.len().min(ANSWERS_MOST));
         let (trust, reasons) = self.trust();
         let brief = reasons.first().map(|reason| format!(": {}", reason.short)).unwrap_or_default();
+        let reasons = html! { a href="#trust" { "Reasons" } };
+        html! {
+            (lead::tiles(&self.tiles()))
+            (lead::reliability(trust, &brief, &reasons))
+            (lead::beside(&self.said(), self.lead_chart().as_ref()))
+        }
+    }
+
+    fn said(&self) -> Markup {
+        let answers = self.answers();
+        let (told, more) = answers.split_at(answers.len().min(ANSWERS_MOST));
         html! {
             dl.summary {
                 @for (index, answer) in told.iter().enumerate() {
@@ -94,17 +111,25 @@ impl Compare {
                     dt.result {}
                     dd.result { a href="#changes" { (format::counted(more.len(), "more change", "more changes")) } }
                 }
-                dt { "Reliability" }
-                dd class={ "reliability " (trust.word()) } {
-                    b { (trust.word()) } (verdicts::ended(&brief)) " "
-                    a href="#trust" { "Reasons" }
-                }
                 @if let Some(next) = self.next() {
                     dt { "Next" }
                     dd { (verdicts::ended(&format::capital(&next))) }
                 }
             }
         }
+    }
+
+    /// The metric for the verdict of the first combinations: its change, its values, and the verdict.
+    fn tiles(&self) -> Vec<Tile> {
+        let combinations = self.against.iter().flat_map(|against| &against.combinations);
+        let mains = combinations.filter(|one| !one.is_refused()).filter_map(|one| Some((one, one.main()?)));
+        mains.take(TILES_MOST).filter_map(|(combination, metric)| tile(combination, metric)).collect()
+    }
+
+    /// The chart of the first side that is compared; the others stand with their tables.
+    fn lead_chart(&self) -> Option<Chart> {
+        let (told, _) = text::apart(self.against.first()?, false);
+        chart::of(&told, "Gain").0.into_iter().next()
     }
 
     /// What failed of what must not be; then of each combination what it is judged by.
@@ -171,7 +196,9 @@ impl Compare {
     fn changes(&self, against: &Against) -> Markup {
         let first = self.first();
         let (told, others) = text::apart(against, false);
-        let (charts, left_out) = chart::of(&told, "Gain");
+        let (mut charts, left_out) = chart::of(&told, "Gain");
+        let lead = self.lead_chart();
+        charts.retain(|chart| lead.as_ref().is_none_or(|lead| lead.svg != chart.svg));
         html! {
             @if self.against.len() > 1 { h3 { (against.name) } }
             @for sentence in text::unjudged(against) { p { (sentence) } }
@@ -222,6 +249,28 @@ impl Compare {
             }
         }
     }
+}
+
+/// `RAID10: throughput`, `+25%`, `from 1,200 to 1,500 I/O/s, better`.
+fn tile(combination: &Combination, metric: &MetricAgainst) -> Option<Tile> {
+    let change = metric.change()?.told();
+    let (figure, interval) = match change.split_once(" (") {
+        Some((figure, interval)) => (figure, format!(" (95% CI {}", interval)),
+        None => (change.as_str(), String::new()),
+    };
+    let of = &metric.metric;
+    let label = match combination.label.as_str() {
+        "" => format::capital(of.says),
+        label => format!("{label}: {}", of.says),
+    };
+    let [first, this] = [metric.first_value, metric.this_value].map(format::figure_or_dash);
+    let beside = format!("from {first} to {this} {}{interval}, {}", of.unit, metric.words);
+    let tone = match metric.judged.map(|judged| judged.comparison) {
+        Some(Judgement::Better) => Tone::Good,
+        Some(Judgement::Worse) => Tone::Bad,
+        _ => Tone::Plain,
+    };
+    Some(Tile::new(label, figure, "").beside(beside).tone(tone))
 }
 
 /// A reason for the reliability of the changes.

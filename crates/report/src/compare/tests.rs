@@ -553,7 +553,7 @@ fn a_page_says_the_answer_how_far_to_trust_it_what_changed_and_what_differs() {
     for said in [
         "RAID10: ",
         "differs.",
-        "Reliabilitymedium: ",
+        "Reliability medium: ",
         "One run on each side",
         "Gain: ",
         "Right of the line at 0%",
@@ -598,10 +598,10 @@ fn a_page_of_what_has_no_verdict_trusts_nothing_and_says_why() {
     }
     let text = read_aloud(&compare(&study(7, 1.0, 0), &other).html());
     assert!(text.contains("2 combinations have no verdict, because the workload differs."), "{text}");
-    assert!(text.contains("Reliabilitylow: "), "{text}");
+    assert!(text.contains("Reliability low: "), "{text}");
     other.trials.clear();
     let nothing = read_aloud(&compare(&study(7, 1.0, 0), &other).html());
-    assert!(nothing.contains("nothing is compared") && nothing.contains("Reliabilitylow"), "{nothing}");
+    assert!(nothing.contains("nothing is compared") && nothing.contains("Reliability low"), "{nothing}");
 }
 
 /// Of two sides it was not told which one broke a limit.

@@ -96,21 +96,36 @@ fn scale(low: f64, high: f64) -> Scale {
     Scale { spread: Spread::Linear, low: low - room, high: high + room, from: bottom, to: top }
 }
 
-/// The days of the runs under the axis, as many as have room.
+/// When the runs began, under the axis, as many as have room: days, or times where all are of one day. What does not change stands once.
 fn runs(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, history: &History) {
     canvas.line(Ink::Axis, 1.0, (frame.left, frame.bottom), (frame.right, frame.bottom));
-    let mut free = 0.0;
-    for (place, run) in history.runs.iter().enumerate() {
+    let begun: Vec<&str> = history.runs.iter().map(|run| run.started.as_str()).collect();
+    let (ticks, title) = begins(&begun);
+    let (mut free, mut last) = (0.0, "");
+    for (place, tick) in ticks.iter().enumerate() {
         let at = x.at(place as f64);
         canvas.line(Ink::Axis, 1.0, (at, frame.bottom), (at, frame.bottom + 4.0));
-        let day = run.started.get(..10).unwrap_or(&run.started);
-        let half = text_width(day) / 2.0;
-        if at - half >= free && at + half <= WIDTH {
-            canvas.text(Ink::Text, Side::Middle, (at, frame.bottom + 15.0), day);
+        let half = text_width(tick) / 2.0;
+        if *tick != last && at - half >= free && at + half <= WIDTH {
+            canvas.text(Ink::Text, Side::Middle, (at, frame.bottom + 15.0), tick);
             free = at + half + 8.0;
+            last = tick;
         }
     }
-    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), "start of the run");
+    canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), &title);
+}
+
+/// A text for each begin, and the title of the axis: `12:43:27`, `start of the run, 2026-11-28 (UTC)`.
+fn begins<'a>(begun: &[&'a str]) -> (Vec<&'a str>, String) {
+    let day = |begun: &'a str| begun.get(..10).unwrap_or(begun);
+    let one_day = begun.windows(2).all(|pair| day(pair[0]) == day(pair[1]));
+    match begun.first().filter(|_| one_day && begun.len() > 1) {
+        Some(first) => {
+            let times = begun.iter().map(|begun| begun.get(11..19).unwrap_or(begun)).collect();
+            (times, format!("start of the run, {} (UTC)", day(first)))
+        }
+        None => (begun.iter().map(|begun| day(begun)).collect(), "start of the run".to_owned()),
+    }
 }
 
 fn table(history: &History, series: &HistorySeries) -> Table {
@@ -136,5 +151,23 @@ fn table(history: &History, series: &HistorySeries) -> Table {
         title: sentence::name(series),
         columns,
         rows: series.values.iter().enumerate().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins;
+
+    /// The same date once stood three times under runs that were seconds apart.
+    #[test]
+    fn runs_of_one_day_have_times_and_others_have_days() {
+        let (ticks, title) = begins(&["2026-11-28T12:43:27Z", "2026-11-28T12:43:29Z"]);
+        assert_eq!(
+            (ticks, title.as_str()),
+            (vec!["12:43:27", "12:43:29"], "start of the run, 2026-11-28 (UTC)")
+        );
+        let (ticks, title) = begins(&["2026-11-27T12:43:27Z", "2026-11-28T12:43:29Z"]);
+        assert_eq!((ticks, title.as_str()), (vec!["2026-11-27", "2026-11-28"], "start of the run"));
+        assert_eq!(begins(&["2026-11-27T12:43:27Z"]).0, ["2026-11-27"]);
     }
 }

@@ -2,12 +2,19 @@
 
 use maud::{Markup, html};
 
-use super::{History, HistoryChange, chart, sentence};
+use super::{History, HistoryChange, HistorySeries, SinceVerdict, chart, sentence};
 use crate::chart::Chart;
 use crate::compare::Difference;
 use crate::format;
-use crate::page::{document, parts, verdicts};
+use crate::lead::{Tile, Tone};
+use crate::page::{document, lead, parts, verdicts};
+use crate::summary::Reliability;
 use crate::table::{Column, Row, Table};
+use crate::verdict::Level;
+
+/// Large figures, and sentences, under the title.
+const TILES_MOST: usize = 4;
+const SAID_MOST: usize = 4;
 
 /// How the figures came to be.
 const METHOD: &str = "Each run is represented by the mean of its complete trials. Change points follow E-divisive (Matteson and James, JASA 109, 2014). A \
@@ -20,11 +27,14 @@ impl History {
     /// The history as one self-contained HTML page.
     #[must_use]
     pub fn html(&self) -> String {
+        let (trust, why) = self.trust();
         let charts: Vec<Chart> = self.series.iter().filter_map(|series| chart::of(self, series)).collect();
         let body = html! {
             header {
-                h1 { "History" }
-                p.meta { (self.title()) }
+                h1 { "History: " span.on { (self.title()) } }
+                (lead::tiles(&self.tiles()))
+                (lead::reliability(trust, &format!(": {why}"), &html! {}))
+                (lead::beside(&self.said(), charts.first()))
                 nav aria-label="Sections" {
                     a href="#verdicts" { "Verdicts" } a href="#runs" { "Figures over the runs" }
                     @if !self.changes.is_empty() { a href="#changes" { "What changed" } }
@@ -33,7 +43,7 @@ impl History {
             }
             main {
                 section id="verdicts" { h2 { "Verdicts" } (verdicts::list(&sentence::all(self))) }
-                section id="runs" { h2 { "Figures over the runs" } (parts::charts(&charts)) (self.tables()) }
+                section id="runs" { h2 { "Figures over the runs" } (parts::charts(charts.get(1..).unwrap_or_default())) (self.tables()) }
                 @if !self.changes.is_empty() {
                     section id="changes" {
                         h2 { "What changed" }
@@ -45,6 +55,60 @@ impl History {
             footer { "Created by prony from the files of the studies." }
         };
         document("History", &body)
+    }
+
+    /// The last value of the first figures, and how it compares with the baseline.
+    fn tiles(&self) -> Vec<Tile> {
+        let last = |series: &HistorySeries| {
+            let value = series.values.iter().rev().flatten().next()?;
+            let tile = Tile::new(sentence::name(series), format::figure(*value), series.metric.unit);
+            Some(match series.since_baseline.map(|since| since.verdict) {
+                None => tile.beside("last run"),
+                Some(SinceVerdict::Regressed) => tile.beside("worse than the baseline").tone(Tone::Bad),
+                Some(SinceVerdict::NotShown) => tile.beside("perhaps worse than the baseline"),
+                Some(SinceVerdict::Changed) => tile.beside("changed since the baseline, not for the worse"),
+                Some(SinceVerdict::Unchanged) => tile.beside("no change since the baseline"),
+                Some(SinceVerdict::Unknown) => tile.beside("unknown against the baseline"),
+            })
+        };
+        self.series.iter().filter_map(last).take(TILES_MOST).collect()
+    }
+
+    /// How far its change points can be trusted, and why.
+    fn trust(&self) -> (Reliability, String) {
+        let runs = format::counted(self.runs.len(), "run", "runs");
+        if self.runs.len() < stats::RUNS_MIN {
+            return (Reliability::Low, format!("{runs}, and a change point needs {}", stats::RUNS_MIN));
+        }
+        match self.left_out.len() {
+            0 => (
+                Reliability::Medium,
+                format!(
+                    "{runs}; chance alone shows a step in about {} of the figures",
+                    format::per_cent(stats::CHANGE_CHANCE_MAX)
+                ),
+            ),
+            out => (Reliability::Medium, format!("{runs}; {} left out", format::counted(out, "run", "runs"))),
+        }
+    }
+
+    /// The gravest sentences; the verdicts have all.
+    fn said(&self) -> Markup {
+        let mut all = sentence::all(self);
+        all.retain(|verdict| verdict.level != Level::Note);
+        all.sort_by_key(|verdict| verdict.level);
+        html! {
+            dl.summary {
+                @for (index, verdict) in all.iter().take(SAID_MOST).enumerate() {
+                    dt.result { @if index == 0 { "Result" } }
+                    dd.result { (verdicts::ended(&verdict.sentence())) }
+                }
+                @if all.len() > SAID_MOST {
+                    dt.result {}
+                    dd.result { a href="#verdicts" { (format::counted(all.len() - SAID_MOST, "more result", "more results")) } }
+                }
+            }
+        }
     }
 
     fn tables(&self) -> Markup {
