@@ -83,7 +83,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
     }
     let reference = all.iter().find_map(Against::reference_kind);
     let title = match reference {
-        Some(reference) => format!("Speed of each kind of table, as a factor of {reference}"),
+        Some(reference) => format!("Speed of each kind of table, in times of {reference}"),
         None => "Speed of each kind of table".to_owned(),
     };
     let columns = Columns::of(&rows);
@@ -106,11 +106,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
 /// Of a configuration: factors where it has a reference, else figures.
 fn counted(report: &Report, one: &Against<'_>, named: &Named) -> Row {
     let configuration = one.configuration;
-    let cells = named.cells(one.setup, &configuration.levels);
-    let is_reference = all(report)
-        .iter()
-        .any(|other| other.reference.is_some_and(|reference| std::ptr::eq(reference, configuration)));
-    let name = name(&cells, if is_reference { "reference" } else { "" });
+    let name = name(&named.cells(one.setup, &configuration.levels), "");
     let kept = kept(one.tables(report));
     Row {
         cells: OPERATIONS.iter().map(|measure| of_measure(report, one, measure, &name[0])).collect(),
@@ -127,7 +123,7 @@ fn of_measure(report: &Report, one: &Against<'_>, measure: &Measure, name: &str)
     let whole = format!("{name}, {}: {}", measure.head, cell(report, one, measure));
     match times {
         Some(times) => Cell {
-            lines: [format!("×{}", rounded(times)), String::new()],
+            lines: [rounded(times), String::new()],
             shade: shade(times)
                 .filter(|_| !is_like_reference(report, &one.configuration.trials, measure.metric)),
             whole,
@@ -322,7 +318,7 @@ fn keys(rows: &[Row], reference: Option<&str>) -> Vec<Key> {
 
 fn caption(rows: &[Row], reference: Option<&str>) -> String {
     let factors = format!(
-        "×2 is twice as fast. Darker from ×{} and ×{} on. No shade: within 10%, or no relevant difference. ",
+        "2 is twice as fast. Darker from {} and {} on. No shade: within 10%, or no relevant difference. ",
         SHADES[1].0, SHADES[0].0
     );
     let invalid = rows.iter().any(|row| row.state.is_some());
