@@ -21,6 +21,8 @@ const TEXT_WIDEST: f64 = 9.4;
 pub(crate) enum Ink {
     /// Text of axes and remarks.
     Text,
+    /// Numbers that are the drawing itself.
+    Strong,
     /// Lines that help the eye.
     Grid,
     /// Axes and marks.
@@ -35,8 +37,13 @@ pub(crate) enum Ink {
 pub(crate) const SERIES: usize = 6;
 
 impl Ink {
-    const PLAIN: [(Self, &'static str); 4] =
-        [(Self::Text, "soft"), (Self::Grid, "grid"), (Self::Axis, "axis"), (Self::Shade, "shade")];
+    const PLAIN: [(Self, &'static str); 5] = [
+        (Self::Text, "soft"),
+        (Self::Grid, "grid"),
+        (Self::Axis, "axis"),
+        (Self::Shade, "shade"),
+        (Self::Strong, "ink"),
+    ];
 
     fn number(self) -> u8 {
         match self {
@@ -44,7 +51,8 @@ impl Ink {
             Self::Grid => 1,
             Self::Axis => 2,
             Self::Shade => 3,
-            Self::Series(index) => 4 + (index % SERIES) as u8,
+            Self::Strong => 4,
+            Self::Series(index) => 5 + (index % SERIES) as u8,
         }
     }
 

@@ -6,6 +6,7 @@
 pub(crate) mod canvas;
 pub(crate) mod frame;
 pub(crate) mod gain;
+pub(crate) mod heat;
 pub(crate) mod histogram;
 pub(crate) mod label;
 pub(crate) mod machine;

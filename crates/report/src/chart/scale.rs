@@ -40,6 +40,15 @@ impl Scale {
         Self { spread: Spread::Log10, low, high, from, to }
     }
 
+    /// A scale by factors that is only as wide as its values need, so that rates near each other are told apart.
+    pub(crate) fn factors(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let (low, mut high) = (round_below(low.max(1e-3)), round_above(high.max(1e-3)));
+        if high <= low {
+            high = low * 2.0;
+        }
+        Self { spread: Spread::Log10, low, high, from, to }
+    }
+
     /// A scale by powers of two with a little room at both ends.
     pub(crate) fn doublings(low: f64, high: f64, from: f64, to: f64) -> Self {
         let room = 2f64.powf(0.25);

@@ -156,7 +156,7 @@ fn curve_keys(comparison: &StudyComparison, series: &AxisSeries) -> Vec<Key> {
     [Key::new(Ink::Series(0), comparison.metric.says)].into_iter().chain(knee).chain(jump).collect()
 }
 
-fn name(comparison: &StudyComparison) -> String {
+pub(super) fn name(comparison: &StudyComparison) -> String {
     let mut letters = comparison.metric.says.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -196,7 +196,8 @@ fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
     let ink = Ink::Series(0);
     let ends: Vec<(f64, Estimate)> =
         levels.iter().filter_map(|level| Some((x.at(level.number), level.point.values.interval?))).collect();
-    if ends.len() == levels.len() {
+    // Between two levels nothing was measured.
+    if ends.len() == levels.len() && levels.len() > 2 {
         let upper = ends.iter().map(|(at, interval)| (*at, y.at(interval.high)));
         let lower = ends.iter().rev().map(|(at, interval)| (*at, y.at(interval.low)));
         canvas.area(ink, 0.14, &upper.chain(lower).collect::<Vec<(f64, f64)>>());

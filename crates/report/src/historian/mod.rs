@@ -8,6 +8,7 @@ mod facts;
 mod finding;
 mod flush;
 mod growth;
+mod lead;
 mod method;
 mod model;
 mod plain;
@@ -35,6 +36,7 @@ use crate::configuration::Configuration;
 use crate::csv::Field;
 use crate::faults::Account;
 use crate::format;
+use crate::lead::Tile;
 use crate::limit::{BUSY_SHARE, Limit};
 use crate::metrics::{MetricOf, ms};
 use crate::percentile::PercentileInterval;
@@ -264,8 +266,13 @@ impl Shown for OfHistorian {
     }
 
     /// Searches and series over the rows of a flush.
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
+    }
+
     fn overview(&self, report: &Report) -> Vec<Chart> {
-        let searches = report.searches.iter().filter_map(search_chart::search);
+        let searches =
+            report.searches.iter().filter_map(|search| search_chart::search(search, &report.trials));
         searches.chain(search_chart::flush_rows(&report.historian.flush_rows)).collect()
     }
 

@@ -11,6 +11,7 @@ use crate::format::{self, plain};
 use crate::historian::{FlushPoint, FlushSeries};
 use crate::search::Search;
 use crate::table::{Column, Row, Table};
+use crate::trial::Trial;
 
 /// Rates that differ by more than this factor share no even scale.
 const EVEN_FACTOR_MAX: f64 = 20.0;
@@ -18,40 +19,103 @@ const EVEN_FACTOR_MAX: f64 = 20.0;
 /// Half the size of a mark, in units.
 const MARK: f64 = 4.0;
 
-/// The rate of each step in its order. None of a single step.
-pub(crate) fn search(search: &Search) -> Option<Chart> {
+/// Height of the chart of a search, and where its panel of backlogs begins.
+const SEARCH_HEIGHT: f64 = 330.0;
+const RATES_BOTTOM: f64 = 206.0;
+const BACKLOG_TOP: f64 = 240.0;
+
+/// The rate of each step in its order, by factors, and below it how many records were pending at most. None of a single step.
+pub(crate) fn search(search: &Search, trials: &[Trial]) -> Option<Chart> {
     let rates = || search.steps.iter().map(|step| step.rate_per_s);
-    let y = Axis { scale: rate_scale(rates())?, title: "records/s offered", print: plain };
+    let positive = || rates().filter(|rate| *rate > 0.0);
+    let (low, high) = (positive().reduce(f64::min)?, positive().reduce(f64::max)?);
+    let (top, bottom) = Frame::heights(SEARCH_HEIGHT);
+    let y = Axis {
+        scale: Scale::factors(low, high, RATES_BOTTOM, top),
+        title: "records/s offered",
+        print: plain,
+    };
     let count = search.steps.len();
     if count < 2 {
         return None;
     }
-    let frame = Frame::new(HEIGHT, &y, []);
-    let (low, high) = (0.5, count as f64 + 0.5);
-    let scale = Scale { spread: Spread::Time, low, high, from: frame.left, to: frame.right };
+    let backlog = backlogs(search, trials);
+    let most = backlog.iter().flatten().copied().reduce(f64::max).unwrap_or(0.0);
+    let pending = Axis {
+        scale: Scale::from_zero(most.max(1.0), bottom, BACKLOG_TOP),
+        title: "most records pending",
+        print: plain,
+    };
+    let wide = |axis: &Axis<'_>| Frame::new(SEARCH_HEIGHT, axis, []);
+    let frame = Frame { bottom: RATES_BOTTOM, left: wide(&y).left.max(wide(&pending).left), ..wide(&y) };
+    let below = Frame { top: BACKLOG_TOP, bottom, ..frame };
+    let (from, to) = (frame.left, frame.right);
+    let scale = Scale { spread: Spread::Time, low: 0.5, high: count as f64 + 0.5, from, to };
     let x = Axis { scale, title: "step", print: plain };
     let heading = format!("Search: {}", search.configuration);
-    let points: Vec<(f64, f64)> =
-        (1u32..).zip(rates()).map(|(step, rate)| (scale.at(f64::from(step)), y.scale.at(rate))).collect();
-    let svg = svg((WIDTH, HEIGHT), &heading, &describe(search), |canvas| {
+    let svg = svg((WIDTH, SEARCH_HEIGHT), &heading, &describe(search), |canvas| {
         shade(canvas, search, &frame, &scale);
-        frame.draw(canvas, &x, &y);
-        if let Some(rate) = search.held_at() {
-            line_at(canvas, &frame, y.scale.at(rate), search.stable_at.is_some(), rate);
-        }
-        canvas.path(Ink::Axis, 1.0, &points);
-        for (step, &point) in search.steps.iter().zip(&points) {
-            mark(canvas, Ink::Series(0), Ink::Series(1), step.stable, point);
-        }
+        frame.vertical(canvas, &y);
+        draw_steps(canvas, search, &frame, (&scale, &y.scale));
+        draw_backlogs(canvas, &backlog, &below, (&scale, &pending));
+        below.horizontal(canvas, &x);
     });
     Some(Chart {
         heading,
         svg,
         legend: legend(search.steps.iter().map(|step| key(step.stable))),
-        caption: "Dot: sustained. Cross: not sustained. Ring: could not be judged. Shaded: confirming steps."
+        caption: "Dot: sustained. Cross: not sustained. Ring: could not be judged. Shaded: confirming steps. Bars: the backlog of each step."
             .to_owned(),
-        table: table::steps(search),
+        table: with_backlogs(table::steps(search), &backlog),
     })
+}
+
+/// The most records that were pending in each step, where that was counted.
+fn backlogs(search: &Search, trials: &[Trial]) -> Vec<Option<f64>> {
+    let of = |number: u32| trials.iter().find(|trial| trial.number == number)?.historian()?.pending_max;
+    search.steps.iter().map(|step| of(step.trial)).collect()
+}
+
+fn with_backlogs(mut table: Table, backlog: &[Option<f64>]) -> Table {
+    let last = table.columns.len() - 1;
+    table.columns.insert(last, Column::number("most pending"));
+    for (row, pending) in table.rows.iter_mut().zip(backlog) {
+        row.cells.insert(last, format::figure_or_dash(*pending));
+    }
+    table
+}
+
+fn draw_steps(canvas: &mut Canvas<'_>, search: &Search, frame: &Frame, (x, y): (&Scale, &Scale)) {
+    let point = |(step, rate): (u32, f64)| (x.at(f64::from(step)), y.at(rate));
+    let points: Vec<(f64, f64)> =
+        (1u32..).zip(search.steps.iter().map(|step| step.rate_per_s)).map(point).collect();
+    if let Some(rate) = search.held_at() {
+        line_at(canvas, frame, y.at(rate), search.stable_at.is_some(), rate);
+    }
+    canvas.path(Ink::Axis, 1.0, &points);
+    for (step, &point) in search.steps.iter().zip(&points) {
+        mark(canvas, Ink::Series(0), Ink::Series(1), step.stable, point);
+    }
+}
+
+/// A bar for each step whose backlog is known.
+fn draw_backlogs(
+    canvas: &mut Canvas<'_>,
+    backlog: &[Option<f64>],
+    below: &Frame,
+    (x, pending): (&Scale, &Axis<'_>),
+) {
+    canvas.text(Ink::Text, Side::Right, (0.0, below.top - TEXT), pending.title);
+    let highest = pending.scale.high;
+    for (value, height) in [(0.0, below.bottom), (highest, below.top)] {
+        canvas.line(Ink::Grid, 1.0, (below.left, height), (below.right, height));
+        canvas.text(Ink::Text, Side::Left, (below.left - 2.0 * MARK, height), &plain(value));
+    }
+    for (step, pending_max) in (1u32..).zip(backlog) {
+        let Some(pending_max) = pending_max else { continue };
+        let (left, right) = (x.at(f64::from(step) - 0.35), x.at(f64::from(step) + 0.35));
+        canvas.rectangle(Ink::Axis, 0.8, (left, pending.scale.at(*pending_max)), (right, below.bottom));
+    }
 }
 
 /// A ground under the steps that confirm a rate.
@@ -68,7 +132,7 @@ fn shade(canvas: &mut Canvas<'_>, search: &Search, frame: &Frame, x: &Scale) {
 
 fn line_at(canvas: &mut Canvas<'_>, frame: &Frame, height: f64, confirmed: bool, rate: f64) {
     canvas.dashes(Ink::Text, (frame.left, height), (frame.right, height));
-    let word = if confirmed { "stable at" } else { "held, not confirmed:" };
+    let word = if confirmed { "sustained:" } else { "sustained, not confirmed:" };
     let below = height + TEXT;
     let at = if below > frame.bottom - TEXT / 2.0 { height - TEXT * 0.8 } else { below };
     let text = format!("{word} {}", plain(rate));
@@ -77,8 +141,8 @@ fn line_at(canvas: &mut Canvas<'_>, frame: &Frame, height: f64, confirmed: bool,
 
 fn key(held: Option<bool>) -> Key {
     match held {
-        Some(true) => Key::new(Ink::Series(0), "held"),
-        Some(false) => Key::new(Ink::Series(1), "not held"),
+        Some(true) => Key::new(Ink::Series(0), "sustained"),
+        Some(false) => Key::new(Ink::Series(1), "not sustained"),
         None => Key::new(Ink::Axis, "could not be judged"),
     }
 }
@@ -86,8 +150,8 @@ fn key(held: Option<bool>) -> Key {
 fn describe(search: &Search) -> String {
     let each = search.steps.iter().map(|step| {
         let how = match step.stable {
-            Some(true) => "held",
-            Some(false) => "not held",
+            Some(true) => "sustained",
+            Some(false) => "not sustained",
             None => "not judged",
         };
         format!("{} {how}", plain(step.rate_per_s))

@@ -117,7 +117,7 @@ fn sections(report: &Report) -> Vec<Part> {
     let list = verdicts::list_but(&report.verdicts, &printed, &verdicts::invalid(&report.trials));
     let mut parts = vec![Part::open("verdicts", "Verdicts", list)];
     match &report.comparison {
-        Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(compared))),
+        Some(compared) => parts.push(Part::open("comparison", "Comparison", comparison(report, compared))),
         None => parts.extend(overview(report).map(|charts| Part::open("overview", "At a glance", charts))),
     }
     let judged = comparison::section::thresholds(&report.thresholds);
@@ -227,9 +227,12 @@ fn overview(report: &Report) -> Option<Markup> {
 }
 
 /// A chart an axis, then the tables.
-fn comparison(compared: &StudyComparison) -> Markup {
+fn comparison(report: &Report, compared: &StudyComparison) -> Markup {
+    let (lead, mut axes) = (Lead::of(report), comparison::chart::comparison(compared));
+    axes.iter_mut().for_each(|axis| axis.charts.retain(|chart| !lead.has(chart)));
+    axes.retain(|axis| !axis.charts.is_empty());
     html! {
-        @for axis in &comparison::chart::comparison(compared) {
+        @for axis in &axes {
             @if let [only] = axis.charts.as_slice() {
                 (parts::charts(std::slice::from_ref(only)))
             } @else {

@@ -672,8 +672,8 @@ fn page_of_a_comparison_begins_with_its_charts_and_tables() {
     let page = Report::of(&memory_and_cpus()).html();
     assert_eq!(
         page.matches("<figure>").count(),
-        3 + 4 + 2,
-        "a small chart for each setting, one of the percentiles for each axis, and none for 84 trials"
+        1 + 3 + 4 + 2,
+        "the grid, a small chart for each setting, one of the percentiles for each axis, and none for 84 trials"
     );
     assert!(page.contains("A report of more than 60 trials has no chart for each trial"));
 }
