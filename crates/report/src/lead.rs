@@ -68,10 +68,14 @@ pub(crate) struct Lead {
 impl Lead {
     /// Of a study its comparison; else the figures and the first chart of the workloads, in their order.
     pub(crate) fn of(report: &Report) -> Self {
-        if let Some(compared) = &report.comparison {
-            return comparison::lead::of(compared);
-        }
         let run = || workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some());
+        if let Some(compared) = &report.comparison {
+            let own = run().find(|(_, shown)| shown.leads_study(report)).map(|(_, shown)| shown);
+            let own = own.and_then(|shown| {
+                Some(Self { tiles: shown.tiles(report), chart: Some(shown.lead(report)?) })
+            });
+            return own.unwrap_or_else(|| comparison::lead::of(compared));
+        }
         let tiles = run().map(|(workload, shown)| match shown.tiles(report) {
             own if own.is_empty() => rates(report, workload),
             own => own,

@@ -252,6 +252,11 @@ pub(crate) trait Shown: Sync {
         None
     }
 
+    /// Whether its figures and its chart say of a study that compares what it came to, instead of the chart of any study.
+    fn leads_study(&self, _: &Report) -> bool {
+        false
+    }
+
     /// Charts of all trials together.
     fn overview(&self, _: &Report) -> Vec<Chart> {
         Vec::new()

@@ -197,6 +197,28 @@ pub(crate) fn svg(
     format!("<svg role=\"img\" viewBox=\"0 0 {width} {height}\">{title}{}", inked(body))
 }
 
+/// A part of a drawing, and what is shown to who points at it.
+pub(crate) struct Area {
+    pub(crate) upper_left: (f64, f64),
+    pub(crate) lower_right: (f64, f64),
+    pub(crate) text: String,
+}
+
+/// The `<svg>` with these areas above all that is drawn.
+pub(crate) fn titled(svg: &str, areas: &[Area]) -> String {
+    let area = |Area { upper_left, lower_right, text }: &Area| {
+        let ((left, top), (right, bottom)) = (pixel(*upper_left), pixel(*lower_right));
+        maud::html! {
+            rect x=(left) y=(top) width=(right - left) height=(bottom - top) fill="none" pointer-events="all" {
+                title { (text) }
+            }
+        }
+        .into_string()
+    };
+    let drawn = svg.trim_end().trim_end_matches("</svg>");
+    format!("{drawn}{}</svg>", areas.iter().map(area).collect::<String>())
+}
+
 fn pixel_size(width: f64, height: f64) -> (u32, u32) {
     ((width * SCALE) as u32, (height * SCALE) as u32)
 }

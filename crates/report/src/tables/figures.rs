@@ -2,12 +2,105 @@
 
 use std::collections::BTreeMap;
 
-use record::{Setup, TablesSetup, Workload};
+use record::{Setup, TableOperation, TablesSetup, Workload};
 
 use super::Tables;
 use crate::configuration::Configuration;
+use crate::format::{self, figure};
 use crate::report::Report;
 use crate::trial::Trial;
+
+/// A figure of each kind of table.
+pub(super) struct Measure {
+    /// Metric, as comparisons call it.
+    pub(super) metric: &'static str,
+    /// `UPDATE all`.
+    pub(super) head: &'static str,
+    pub(super) meaning: &'static str,
+    /// How much it is needed where space is scarce; see [`crate::table::Column`].
+    pub(super) spare: u8,
+    pub(super) of: fn(&Tables) -> Option<f64>,
+    pub(super) print: fn(f64) -> String,
+    /// Whether more is better.
+    pub(super) is_rate: bool,
+}
+
+impl Measure {
+    const fn taken(
+        metric: &'static str,
+        head: &'static str,
+        (meaning, spare): (&'static str, u8),
+        of: fn(&Tables) -> Option<f64>,
+    ) -> Self {
+        Self { metric, head, meaning, spare, of, print: format::duration, is_rate: false }
+    }
+
+    const fn rate(
+        metric: &'static str,
+        head: &'static str,
+        (meaning, spare): (&'static str, u8),
+        of: fn(&Tables) -> Option<f64>,
+    ) -> Self {
+        Self { metric, head, meaning, spare, of, print: figure, is_rate: true }
+    }
+
+    const fn size(
+        metric: &'static str,
+        head: &'static str,
+        (meaning, spare): (&'static str, u8),
+        of: fn(&Tables) -> Option<f64>,
+    ) -> Self {
+        Self { metric, head, meaning, spare, of, print: |bytes| format::bytes(bytes as u64), is_rate: false }
+    }
+
+    /// How many times as good as of the reference it is; none of the reference itself.
+    pub(super) fn times_better(&self, one: &Against<'_>, report: &Report) -> Option<f64> {
+        let times = one.times_reference(report, self.of)?;
+        Some(if self.is_rate { times } else { 1.0 / times })
+    }
+}
+
+/// What was timed of each kind, in the order in which it was done.
+pub(super) const OPERATIONS: [Measure; 8] = [
+    Measure::taken("load_s", "load", ("time to insert all rows", 0), |of| of.seconds(TableOperation::Load)),
+    Measure::taken("select_s", "SELECT", ("time of a SELECT by value", 1), |of| {
+        of.seconds(TableOperation::Select)
+    }),
+    Measure::taken("scan_s", "scan", ("time to read and sum all rows", 0), |of| {
+        of.seconds(TableOperation::Scan)
+    }),
+    Measure::taken("group_s", "GROUP BY", ("time to group and sum all rows", 1), |of| {
+        of.seconds(TableOperation::Group)
+    }),
+    Measure::taken("update_all_s", "UPDATE all", ("time to change one column of all rows", 0), |of| {
+        of.seconds(TableOperation::UpdateAll)
+    }),
+    Measure::rate(UPDATES_PER_S, "updates/s", ("updates by key per second, all clients together", 0), |of| {
+        of.per_s(TableOperation::PointUpdate)
+    }),
+    Measure::rate(
+        "point_deletes_per_s",
+        "deletes/s",
+        ("deletes by key per second, all clients together", 1),
+        |of| of.per_s(TableOperation::PointDelete),
+    ),
+    Measure::taken("delete_all_s", "DELETE all", ("time to delete the remaining rows", 1), |of| {
+        of.seconds(TableOperation::DeleteAll)
+    }),
+];
+
+/// Metric of what a trial of a table is about.
+pub(super) const UPDATES_PER_S: &str = "point_updates_per_s";
+
+/// What a table takes, in bytes.
+pub(super) const SIZES: [Measure; 2] = [
+    Measure::size("table_disk_mb", "on disk", ("size after the load, with indexes", 1), |of| {
+        Some(of.size.disk_bytes? as f64)
+    }),
+    Measure::size("table_memory_mb", "in memory", ("size after the load, for tables in memory", 2), |of| {
+        Some(of.size.memory_bytes? as f64)
+    }),
+];
 
 /// The kind that others are set against, and the one in its place where an engine has no rows.
 const REFERENCES: [&str; 2] = ["row", "columnstore"];
@@ -17,7 +110,7 @@ pub(super) struct Against<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) setup: &'a TablesSetup,
     /// None of the reference itself, and where it was not measured.
-    reference: Option<&'a Configuration>,
+    pub(super) reference: Option<&'a Configuration>,
 }
 
 /// All configurations of tables.
@@ -57,6 +150,17 @@ fn is_alike(a: &TablesSetup, b: &TablesSetup) -> bool {
 }
 
 impl Against<'_> {
+    /// Its trials that count.
+    pub(super) fn tables<'r>(&'r self, report: &'r Report) -> impl Iterator<Item = &'r Tables> {
+        self.configuration.measured_in(&report.trials).filter_map(Trial::tables)
+    }
+
+    /// Kind of the reference; none of the reference itself.
+    pub(super) fn reference_kind(&self) -> Option<&str> {
+        let setup = self.reference?.setup.as_ref().and_then(Setup::tables)?;
+        Some(&setup.kind)
+    }
+
     /// The mean of a figure over the repeats.
     pub(super) fn mean(&self, report: &Report, figure: impl Fn(&Tables) -> Option<f64>) -> Option<f64> {
         mean(self.configuration, report, &figure)

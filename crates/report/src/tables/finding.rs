@@ -1,10 +1,10 @@
 //! What was measured of each kind of table, and what speaks against it.
 
-use record::{TableOperation, Workload};
+use record::Workload;
 
-use super::figures::{Against, all as configurations};
+use super::figures::{Against, OPERATIONS, SIZES, all as configurations};
 use super::{Tables, UNIT};
-use crate::format::{self, duration, grouped};
+use crate::format::grouped;
 use crate::report::Report;
 use crate::verdict::rate::{interval, tail};
 use crate::verdict::server::length_of;
@@ -13,44 +13,44 @@ use crate::verdict::{Fact, Level, Verdict};
 /// Rule of what a kind came to.
 pub(crate) const KIND: &str = "table_kind";
 
-/// Operations on all rows, as sentences call them.
-const WHOLE: [(TableOperation, &str); 5] = [
-    (TableOperation::Load, "load"),
-    (TableOperation::Scan, "scan"),
-    (TableOperation::Group, "GROUP BY"),
-    (TableOperation::UpdateAll, "UPDATE of all rows"),
-    (TableOperation::DeleteAll, "DELETE of all rows"),
-];
-
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let kinds = configurations(report);
-    let kinds = kinds.iter().filter_map(|one| kind(report, one));
+    let alone = kinds.len() == 1;
+    let kinds = kinds.iter().filter_map(|one| kind(report, one, alone));
     kinds.chain(super::survival::findings(report)).collect()
 }
 
-/// `volatile table, …: 12,340 updates/s (this run: 12,100–12,500), p99 2.10 ms; load 1.20 s, scan 0.30 s, …; 71.1 MiB on disk; made with CREATE UNLOGGED TABLE …`.
-fn kind(report: &Report, one: &Against<'_>) -> Option<Verdict> {
+/// `volatile table, …: 12,340 updates/s by key (this run: 12,100–12,500), p99 2.10 ms`. What the tables have of each kind is told of a
+/// kind alone only.
+fn kind(report: &Report, one: &Against<'_>, alone: bool) -> Option<Verdict> {
     let configuration = one.configuration;
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;
     let text = UNIT.text(figures.per_s?);
     let mut parts =
         vec![format!(" by key {}, {}", interval(configuration, UNIT.of(1.0)), tail(configuration, figures))];
-    let whole = WHOLE.iter().filter_map(|(operation, words)| {
-        let seconds = one.mean(report, |of| of.seconds(*operation))?;
-        Some(format!("{words} {}", duration(seconds)))
-    });
-    parts.push(whole.collect::<Vec<String>>().join(", "));
-    let size = |bytes: Option<f64>, place: &str| {
-        bytes.map(|bytes| format!("{} {place}", format::bytes(bytes as u64)))
-    };
-    parts.extend(size(one.mean(report, |of| Some(of.size.disk_bytes? as f64)), "on disk"));
-    parts.extend(size(one.mean(report, |of| Some(of.size.memory_bytes? as f64)), "in memory"));
+    if alone {
+        parts.extend(whole(report, one));
+    }
     let server = &one.setup.server;
-    parts.extend((!server.is_durable).then(|| format!("not durable: {}", server.durability)));
-    parts.push(format!("created with {}", one.setup.made));
-    parts.retain(|part| !part.is_empty());
+    parts.extend((!server.is_durable).then(|| match alone {
+        true => format!("not durable: {}", server.durability),
+        false => "not durable".to_owned(),
+    }));
+    parts.extend(alone.then(|| format!("created with {}", one.setup.made)));
     let verdict = Verdict::new(Level::Finding, KIND, Fact::around("", text, parts.join(", ")));
     Some(verdict.about(&configuration.name).of_trials(configuration.trials.clone()))
+}
+
+/// `load 1.20 s`, `scan 0.30 s`, …, `71.1 MiB on disk`.
+fn whole(report: &Report, one: &Against<'_>) -> Vec<String> {
+    let of_all = OPERATIONS.iter().filter(|measure| !measure.is_rate && measure.metric != "select_s");
+    let operations = of_all.filter_map(|measure| {
+        Some(format!("{} {}", measure.head, (measure.print)(one.mean(report, measure.of)?)))
+    });
+    let sizes = SIZES.iter().filter_map(|measure| {
+        Some(format!("{} {}", (measure.print)(one.mean(report, measure.of)?), measure.head))
+    });
+    operations.chain(sizes).collect()
 }
 
 /// A level, a rule, and its fact.

@@ -4,10 +4,14 @@ mod chart;
 mod facts;
 mod figures;
 mod finding;
+mod lead;
+mod matrix;
 mod plain;
 mod same_rows;
 mod survival;
 mod table;
+
+use std::collections::BTreeSet;
 
 use record::tables::{LAST_100_MAX, POINT_UPDATE};
 use record::{
@@ -20,6 +24,7 @@ use stats::Chance;
 use crate::chart::{Chart, strip};
 use crate::csv::{Field, number};
 use crate::format::{self, figure};
+use crate::lead::Tile;
 use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::report::Report;
@@ -246,6 +251,21 @@ impl Shown for OfTables {
         let survived = survival::table(report).map(Block::Table);
         let blocks = main.into_iter().chain(survived).chain(made).collect();
         vec![Section { place: Place::Figures, blocks }]
+    }
+
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
+    }
+
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        matrix::chart(report)
+    }
+
+    /// Kinds are set against each other by all operations at once.
+    fn leads_study(&self, report: &Report) -> bool {
+        let kinds: BTreeSet<&str> =
+            report.trials_of(Workload::Tables).filter_map(Trial::tables).map(|of| of.kind.as_str()).collect();
+        kinds.len() > 1
     }
 
     fn overview(&self, report: &Report) -> Vec<Chart> {

@@ -86,21 +86,42 @@ fn factors(told: &[Told<'_>]) -> String {
     let (mut figures, mut alike) = (Vec::new(), Vec::new());
     for (words, _, _, gain) in told {
         let Some((gain, change)) = gain.and_then(|gain| Some((gain, gain.change()?))) else { continue };
-        match gain.judged.map(|judged| judged.comparison) {
-            Some(
-                Comparison::WithinNoise
-                | Comparison::NotResolvable
-                | Comparison::Equivalent
-                | Comparison::Alike
-                | Comparison::Small,
-            ) => alike.push(*words),
-            Some(Comparison::Better | Comparison::Worse | Comparison::Differs | Comparison::Descriptive)
-            | None => figures.push(format!("{words} ×{}", rounded(change.times(change.gain_pct)))),
+        if is_alike(gain) {
+            alike.push(*words);
+        } else {
+            figures.push(format!("{words} ×{}", rounded(change.times(change.gain_pct))));
         }
     }
     let alike = (!alike.is_empty()).then(|| format!("no relevant difference in {}", format::listed(&alike)));
     let figures = (!figures.is_empty()).then(|| figures.join(", "));
     figures.into_iter().chain(alike).collect::<Vec<String>>().join("; ")
+}
+
+/// Whether a difference is none, or matters to nobody.
+fn is_alike(gain: &Gain) -> bool {
+    match gain.judged.map(|judged| judged.comparison) {
+        Some(
+            Comparison::WithinNoise
+            | Comparison::NotResolvable
+            | Comparison::Equivalent
+            | Comparison::Alike
+            | Comparison::Small,
+        ) => true,
+        Some(Comparison::Better | Comparison::Worse | Comparison::Differs | Comparison::Descriptive)
+        | None => false,
+    }
+}
+
+/// Whether the comparison of kinds finds no relevant difference in a metric of these trials.
+pub(super) fn is_like_reference(report: &Report, trials: &[u32], metric: &str) -> bool {
+    let found = || {
+        let comparison = report.comparison.as_ref()?;
+        let axis = axis(comparison)?;
+        let is_its = |point: &Point| point.trials.iter().any(|trial| trials.contains(trial));
+        let values = values(comparison, comparison.points.iter().position(is_its)?, metric)?;
+        values.gains.iter().find(|gain| gain.axis == axis.name)
+    };
+    found().is_some_and(is_alike)
 }
 
 /// A factor with two digits, or all of them before the point.

@@ -2,6 +2,7 @@
 
 use record::{Crash, Killed, Survival, Workload};
 
+use super::Tables;
 use super::table::Named;
 use crate::format::{self, duration, grouped};
 use crate::report::Report;
@@ -80,9 +81,83 @@ fn row(named: Vec<String>, crash: &Crash) -> Row {
     Row::of(cells)
 }
 
+/// What kills left of a kind, all of its trials together.
+pub(super) struct Kept {
+    pub(super) is_durable: bool,
+    pub(super) acknowledged: u64,
+    pub(super) lost: u64,
+    pub(super) rows_before: u64,
+    pub(super) rows_gone: u64,
+    /// How long before the kill the oldest lost change was acknowledged, in seconds.
+    lost_oldest_s: Option<f64>,
+    /// Whether something else is wrong.
+    is_wrong: bool,
+}
+
+/// None of trials in which nothing was killed.
+pub(super) fn kept<'a>(tables: impl Iterator<Item = &'a Tables>) -> Option<Kept> {
+    let crashes: Vec<&Crash> = tables.filter_map(Tables::crash).collect();
+    let sum = |of: fn(&Crash) -> u64| crashes.iter().map(|crash| of(crash)).sum::<u64>();
+    Some(Kept {
+        is_durable: crashes.first()?.is_durable,
+        acknowledged: sum(|crash| crash.acknowledged),
+        lost: sum(|crash| crash.lost),
+        rows_before: sum(|crash| crash.rows_before),
+        rows_gone: sum(Crash::rows_gone),
+        lost_oldest_s: crashes.iter().filter_map(|crash| crash.lost_oldest_s).reduce(f64::max),
+        is_wrong: crashes.iter().any(|crash| crash.wrong.is_some()),
+    })
+}
+
+impl Kept {
+    /// Whether all rows and all acknowledged changes were there.
+    pub(super) fn is_whole(&self) -> bool {
+        self.lost == 0 && self.rows_gone == 0 && !self.is_wrong
+    }
+
+    /// Whether less was there than was promised.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_wrong || (self.is_durable && !self.is_whole())
+    }
+
+    /// `kept all`, `lost 12%`.
+    pub(super) fn short(&self) -> String {
+        match self.lost {
+            0 if self.is_whole() => "kept all".to_owned(),
+            0 => "lost rows".to_owned(),
+            lost if lost == self.acknowledged => "lost all".to_owned(),
+            lost if lost < FEW => format!("lost {lost}"),
+            lost => format!("lost {}", format::per_cent(lost as f64 / self.acknowledged.max(1) as f64)),
+        }
+    }
+
+    /// `26,011 of 26,018 acknowledged changes and 113,003 of 113,008 rows were there`.
+    pub(super) fn in_words(&self) -> String {
+        let part = |there: u64, of: u64, what: &str| match of - there {
+            0 => format!("all {} {what}", grouped(of)),
+            _ => format!("{} of {} {what}", grouped(there), grouped(of)),
+        };
+        let changes =
+            part(self.acknowledged.saturating_sub(self.lost), self.acknowledged, "acknowledged changes");
+        let rows = part(self.rows_before.saturating_sub(self.rows_gone), self.rows_before, "rows");
+        format!("{changes} and {rows} were there")
+    }
+}
+
+/// Fewer lost changes than this are told as a number, not as a share.
+const FEW: u64 = 1_000;
+
+/// What kills left, or that nothing was killed.
+pub(super) fn in_words(kept: Option<&Kept>) -> String {
+    kept.map_or_else(|| "not tested".to_owned(), Kept::in_words)
+}
+
+/// The trials of a name.
+type OfKind<'a> = (String, Vec<&'a Trial>);
+
 /// What survived of each kind, all of its trials together; and why it was not tried, once.
 pub(super) fn findings(report: &Report) -> Vec<Verdict> {
-    let mut kinds: Vec<(String, Vec<&Trial>)> = Vec::new();
+    let mut kinds: Vec<OfKind<'_>> = Vec::new();
     let mut not_tried: Vec<(&str, Vec<u32>)> = Vec::new();
     for trial in tried(report) {
         match trial.tables().and_then(|tables| tables.survival.as_ref()) {
@@ -97,7 +172,15 @@ pub(super) fn findings(report: &Report) -> Vec<Verdict> {
             None => {}
         }
     }
-    let told = kinds.iter().flat_map(|(name, trials)| survived(name, trials));
+    let is_broken = |(_, trials): &OfKind<'_>| {
+        kept(trials.iter().filter_map(|trial| trial.tables())).is_some_and(|kept| kept.is_broken())
+    };
+    let (broken, held): (Vec<OfKind<'_>>, Vec<OfKind<'_>>) = kinds.into_iter().partition(is_broken);
+    let alone = |kinds: &[OfKind<'_>]| -> Vec<Verdict> {
+        kinds.iter().filter_map(|(name, trials)| survived(name, trials)).collect()
+    };
+    let mut told = alone(&broken);
+    told.extend(if held.len() > 1 { together(&held).into_iter().collect() } else { alone(&held) });
     let not_tried = not_tried.into_iter().map(|(why, trials)| Verdict {
         trials,
         ..Verdict::new(
@@ -106,7 +189,72 @@ pub(super) fn findings(report: &Report) -> Vec<Verdict> {
             format!("Durability after kill -9 was not tested: {why}. Statements on durability come from the engine and its settings"),
         )
     });
-    told.chain(not_tried).collect()
+    told.into_iter().chain(not_tried).collect()
+}
+
+/// What is to be known of what survives only since its kernel did.
+const NOT_A_POWER_LOSS: &str =
+    "this was a killed process, not a power loss: data in the kernel survives it, but not a power loss";
+
+/// `kill -9 of the server: row and covering kept all rows and all acknowledged changes; relaxed kept 26,011 of 26,018 acknowledged changes`.
+fn together(kinds: &[OfKind<'_>]) -> Option<Verdict> {
+    let told = |(name, trials): &OfKind<'_>| {
+        let kept = kept(trials.iter().filter_map(|trial| trial.tables()))?;
+        Some((short_name(name, kinds, trials), kept))
+    };
+    let all: Vec<(String, Kept)> = kinds.iter().filter_map(told).collect();
+    let (whole, partly): (Vec<&(String, Kept)>, Vec<&(String, Kept)>) =
+        all.iter().partition(|(_, kept)| kept.is_whole());
+    let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(
+        (!names.is_empty())
+            .then(|| format!("{} kept all rows and all acknowledged changes", names.join(" and "))),
+    );
+    parts.extend(partly.iter().map(|(name, kept)| lacking(name, kept)));
+    let only_kernel = whole.iter().any(|(_, kept)| !kept.is_durable);
+    parts.extend(only_kernel.then(|| NOT_A_POWER_LOSS.to_owned()));
+    let trials: Vec<&Trial> = kinds.iter().flat_map(|(_, trials)| trials.iter().copied()).collect();
+    let first = trials.iter().find_map(|trial| trial.tables()?.crash())?;
+    let sentence = format!("kill -9 of {}: {}", killed_in_words(first), parts.join("; "));
+    let trials = trials.iter().map(|trial| trial.number).collect();
+    Some(Verdict { trials, ..Verdict::new(Level::Finding, SURVIVED, sentence) })
+}
+
+/// The kind where no other trial of another name has it, else the name.
+fn short_name(name: &str, kinds: &[OfKind<'_>], trials: &[&Trial]) -> String {
+    let kind = |trial: &Trial| trial.tables().map(|tables| tables.kind.clone());
+    let own = trials.first().and_then(|trial| kind(trial));
+    let alike =
+        kinds.iter().filter(|(_, trials)| trials.first().and_then(|trial| kind(trial)) == own).count();
+    own.filter(|_| alike == 1).unwrap_or_else(|| name.to_owned())
+}
+
+/// `relaxed kept 26,011 of 26,018 acknowledged changes, the oldest lost one acknowledged 97.0 ms before the kill`.
+fn lacking(name: &str, kept: &Kept) -> String {
+    let changes = match kept.lost {
+        lost if lost == kept.acknowledged => {
+            format!("none of {} acknowledged changes", grouped(kept.acknowledged))
+        }
+        lost => format!(
+            "{} of {} acknowledged changes",
+            grouped(kept.acknowledged.saturating_sub(lost)),
+            grouped(kept.acknowledged)
+        ),
+    };
+    let oldest = kept.lost_oldest_s.filter(|_| kept.lost < kept.acknowledged);
+    let oldest = oldest.map_or_else(String::new, |oldest_s| {
+        format!(", and lost none from more than {} before the kill", duration(oldest_s))
+    });
+    format!("{name} kept {changes}{oldest}")
+}
+
+/// What was killed, in a sentence.
+const fn killed_in_words(crash: &Crash) -> &'static str {
+    match crash.killed {
+        Killed::Server => "the server",
+        Killed::Program => "the process with the database in it",
+    }
 }
 
 /// `volatile table, …: after kill -9 of the server 0 of 100,000 rows were there, and 4,211 of 4,211 acknowledged changes were lost`.
@@ -116,10 +264,7 @@ fn survived(name: &str, trials: &[&Trial]) -> Option<Verdict> {
     let sum = |of: fn(&Crash) -> u64| crashes.iter().map(|crash| of(crash)).sum::<u64>();
     let (acknowledged, lost) = (sum(|crash| crash.acknowledged), sum(|crash| crash.lost));
     let gone = sum(Crash::rows_gone);
-    let what = match first.killed {
-        Killed::Server => "the server",
-        Killed::Program => "the process with the database in it",
-    };
+    let what = killed_in_words(first);
     let times = if crashes.len() == 1 { String::new() } else { format!(", {} times,", crashes.len()) };
     let rows = match gone {
         0 => "all rows were found".to_owned(),

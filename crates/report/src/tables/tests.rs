@@ -6,6 +6,8 @@ use super::*;
 use crate::fixture::{self, At, Designed, Sold};
 use crate::verdict::Level;
 
+mod head;
+
 fn setup(trial: &MeasuredTrial, kind: &str) -> TablesSetup {
     let server: Server = trial.trial.setup.as_ref().unwrap().orders().unwrap().targets[0].server.clone();
     TablesSetup {
@@ -62,18 +64,23 @@ fn said(report: &Report, level: Level) -> String {
     said.collect::<Vec<String>>().join("\n")
 }
 
+/// Four kinds were four cards of twelve lines: what the tables have of each kind is told of a kind alone only.
 #[test]
-fn each_kind_is_told_with_what_its_operations_took_and_its_size() {
+fn a_kind_alone_is_told_in_full_and_several_kinds_in_short() {
     let told = said(&report(|_| {}), Level::Finding);
     let volatile = told.lines().find(|line| line.starts_with("volatile table: ")).unwrap();
+    assert!(volatile.contains("updates/s by key (") && volatile.contains("p99"), "{volatile}");
+    assert!(!volatile.contains("load") && !volatile.contains("CREATE"), "{volatile}");
+    let alone = Report::of(&fixture::study("tables", vec![trial(1, "volatile", 0.5, |_| {})]));
+    let told = said(&alone, Level::Finding);
     for part in [
         "updates/s by key",
         "load 500 ms",
-        "UPDATE of all rows 500 ms",
+        "UPDATE all 500 ms",
         "on disk",
         "created with CREATE a volatile TABLE",
     ] {
-        assert!(volatile.contains(part), "{part} in {volatile}");
+        assert!(told.contains(part), "{part} in {told}");
     }
 }
 
@@ -365,4 +372,23 @@ fn runs_over_different_rows_are_not_compared() {
     };
     assert_eq!(compared("aa", "bb"), ["checksum of the rows"]);
     assert_eq!(compared("aa", "aa"), [""; 0]);
+}
+
+/// What became of each kind was a paragraph each.
+#[test]
+fn what_a_kill_left_of_several_kinds_is_one_finding() {
+    let survival = |kind: &str| {
+        Some(match kind {
+            "row" => crash(true, 0, 1_500),
+            _ => crash(false, 10, 1_490),
+        })
+    };
+    let told = said(&compared(1, |_| 1.0, survival), Level::Finding);
+    let expected = "kill -9 of the server: row kept all rows and all acknowledged changes; volatile kept 990 of 1,000 acknowledged \
+                    changes, and lost none from more than 250 ms before the kill";
+    assert_eq!(told.matches("kill -9").count(), 1, "{told}");
+    assert!(told.contains(expected), "{told}");
+    let broken = compared(1, |_| 1.0, |_| Some(crash(true, 10, 1_490)));
+    assert_eq!(said(&broken, Level::Failure).matches("its commits should be durable").count(), 2);
+    assert_eq!(said(&broken, Level::Finding).matches("kill -9").count(), 0);
 }

@@ -1,0 +1,350 @@
+//! Kinds of tables by operations: how many times as fast as the reference each is, and what of its rows survives a crash.
+
+use record::{State, TablesSetup, Workload};
+
+use super::figures::{Against, Measure, OPERATIONS, all};
+use super::plain::{is_like_reference, rounded};
+use super::survival::{Kept, kept};
+use super::table::{Named, cell};
+use super::{Tables, survival};
+use crate::chart::canvas::{Area, Canvas, Ink, Side, svg, titled};
+use crate::chart::frame::WIDTH;
+use crate::chart::{Chart, Key, legend};
+use crate::format;
+use crate::report::Report;
+use crate::table::{Column, Row as TableRow, Table, dash};
+use crate::trial::Trial;
+
+/// More rows than this are no overview.
+const ROWS_MOST: usize = 16;
+
+/// Heights of the heads, of a row, and of a line of text.
+const HEAD: f64 = 66.0;
+const ROW: f64 = 36.0;
+const LINE: f64 = 15.0;
+/// Widths of a rate, of what survives, of the names at least and at most, and of a letter of them.
+const RATE: f64 = 50.0;
+const DURABLE: f64 = 68.0;
+const NAME: (f64, f64) = (58.0, 92.0);
+const LETTER: f64 = 7.6;
+/// Ground between two cells.
+const GAP: f64 = 2.0;
+
+/// Heads of the operations on one or two lines; each second one stands above its neighbours.
+const HEADS: [[&str; 2]; OPERATIONS.len()] = [
+    ["", "load"],
+    ["", "SELECT"],
+    ["", "scan"],
+    ["GROUP", "BY"],
+    ["UPDATE", "all"],
+    ["updates", "by key"],
+    ["deletes", "by key"],
+    ["DELETE", "all"],
+];
+
+const FASTER: Ink = Ink::Series(0);
+const SLOWER: Ink = Ink::Series(1);
+/// Shades of a cell: from which factor on, and how dark.
+const SHADES: [(f64, f64); 3] = [(3.0, 0.42), (1.5, 0.26), (1.1, 0.12)];
+
+/// A row of the matrix.
+struct Row {
+    /// Kind, and what else tells it apart.
+    name: [String; 2],
+    /// How it is made, in the words of its engine.
+    made: String,
+    cells: Vec<Cell>,
+    /// Whether commits are durable, and what a kill left.
+    durable: [String; 2],
+    /// The same in a sentence.
+    durability: String,
+    /// How it ended, if it does not count.
+    state: Option<State>,
+}
+
+/// What a kind came to in an operation.
+struct Cell {
+    /// A factor, or a figure with its unit.
+    lines: [String; 2],
+    /// Ink and opacity of its ground.
+    shade: Option<(Ink, f64)>,
+    /// All of it: `volatile, UPDATE all: 470 ms (×1.6)`.
+    whole: String,
+}
+
+/// The matrix of a report; none without a kind, and of very many.
+pub(super) fn chart(report: &Report) -> Option<Chart> {
+    let all = all(report);
+    let named = Named::of(report);
+    let counted = all.iter().map(|one| counted(report, one, &named));
+    let rows: Vec<Row> = counted.chain(uncounted(report, &named)).collect();
+    if rows.is_empty() || rows.len() > ROWS_MOST {
+        return None;
+    }
+    let reference = all.iter().find_map(Against::reference_kind);
+    let title = match reference {
+        Some(reference) => format!("Speed of each kind of table, in times of {reference}"),
+        None => "Speed of each kind of table".to_owned(),
+    };
+    let columns = Columns::of(&rows);
+    let height = HEAD + rows.len() as f64 * ROW + 4.0;
+    let drawing = svg((WIDTH, height), &title, &described(&rows), |canvas| {
+        heads(canvas, &columns);
+        for (index, row) in rows.iter().enumerate() {
+            draw(canvas, row, &columns, HEAD + index as f64 * ROW);
+        }
+    });
+    Some(Chart {
+        heading: title,
+        svg: titled(&drawing, &areas(&rows, &columns)),
+        legend: keys(&rows, reference),
+        caption: caption(&rows, reference),
+        table: table(report, &all, &named),
+    })
+}
+
+/// Of a configuration: factors where it has a reference, else figures.
+fn counted(report: &Report, one: &Against<'_>, named: &Named) -> Row {
+    let configuration = one.configuration;
+    let name = name(&named.cells(one.setup, &configuration.levels), "");
+    let kept = kept(one.tables(report));
+    Row {
+        cells: OPERATIONS.iter().map(|measure| of_measure(report, one, measure, &name[0])).collect(),
+        made: one.setup.made.clone(),
+        durable: [promised(one.setup).to_owned(), short(kept.as_ref())],
+        durability: format!("{}; {}", one.setup.server.durability, survival::in_words(kept.as_ref())),
+        state: configuration.is_failed().then_some(State::Failed),
+        name,
+    }
+}
+
+fn of_measure(report: &Report, one: &Against<'_>, measure: &Measure, name: &str) -> Cell {
+    let times = measure.times_better(one, report).filter(|times| times.is_finite());
+    let whole = format!("{name}, {}: {}", measure.head, cell(report, one, measure));
+    match times {
+        Some(times) => Cell {
+            lines: [rounded(times), String::new()],
+            shade: shade(times)
+                .filter(|_| !is_like_reference(report, &one.configuration.trials, measure.metric)),
+            whole,
+        },
+        None => Cell { lines: figure(measure, one.mean(report, measure.of)), shade: None, whole },
+    }
+}
+
+/// A figure above its unit.
+fn figure(measure: &Measure, value: Option<f64>) -> [String; 2] {
+    let text = dash(value.map(measure.print));
+    match text.split_once(' ') {
+        Some((number, unit)) => [number.to_owned(), unit.to_owned()],
+        None if value.is_some() => [text, "per s".to_owned()],
+        None => [text, String::new()],
+    }
+}
+
+fn shade(times: f64) -> Option<(Ink, f64)> {
+    let (ink, factor) = if times >= 1.0 { (FASTER, times) } else { (SLOWER, 1.0 / times) };
+    let (_, opacity) = SHADES.into_iter().find(|(from, _)| factor >= *from)?;
+    Some((ink, opacity))
+}
+
+/// What does not count, of kinds without a trial that does.
+fn uncounted(report: &Report, named: &Named) -> Vec<Row> {
+    let counts = |trial: &Trial| report.configurations_of(Workload::Tables).any(|of| of.name == trial.name);
+    let invalid = |trial: &&Trial| trial.state == State::Invalid && !counts(trial);
+    let row = |trial: &Trial| Some(row_of_trial(trial, trial.tables()?, named));
+    report.trials_of(Workload::Tables).filter(invalid).filter_map(row).collect()
+}
+
+fn row_of_trial(trial: &Trial, tables: &Tables, named: &Named) -> Row {
+    let name = name(&named.cells(&tables.setup, &trial.levels), format::state(trial.state));
+    let cell = |measure: &Measure| {
+        let value = (measure.of)(tables);
+        let whole =
+            format!("{}, {}: {} (does not count)", name[0], measure.head, dash(value.map(measure.print)));
+        Cell { lines: figure(measure, value), shade: None, whole }
+    };
+    let kept = kept(std::iter::once(tables));
+    Row {
+        cells: OPERATIONS.iter().map(cell).collect(),
+        made: tables.setup.made.clone(),
+        durable: [promised(&tables.setup).to_owned(), short(kept.as_ref())],
+        durability: format!("{}; {}", tables.setup.server.durability, survival::in_words(kept.as_ref())),
+        state: Some(trial.state),
+        name,
+    }
+}
+
+/// The kind, and below it what else tells it apart, or what it is.
+fn name(cells: &[String], what: &str) -> [String; 2] {
+    let (kind, rest) =
+        cells.split_first().map_or((String::new(), &[][..]), |(kind, rest)| (kind.clone(), rest));
+    let rest: Vec<&str> = rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+    let below = if rest.is_empty() { what.to_owned() } else { rest.join(", ") };
+    // A long name is broken where it has a hyphen.
+    match kind.split_once('-') {
+        Some((first, second)) if below.is_empty() => [format!("{first}-"), second.to_owned()],
+        _ => [kind, below],
+    }
+}
+
+/// Whether a commit survives: `later` where it is answered before it is on disk.
+fn promised(setup: &TablesSetup) -> &'static str {
+    match (setup.server.is_durable, setup.kind.as_str()) {
+        (true, _) => "yes",
+        (false, RELAXED) => "later",
+        (false, _) => "no",
+    }
+}
+
+/// What kills left, in two words.
+fn short(kept: Option<&Kept>) -> String {
+    kept.map_or_else(|| "untested".to_owned(), Kept::short)
+}
+
+/// The kind whose commits are answered before they are on disk.
+const RELAXED: &str = "relaxed";
+
+/// Where the columns stand: names, operations, what survives.
+struct Columns {
+    name: f64,
+    time: f64,
+}
+
+impl Columns {
+    /// Those that leave room for the longest name.
+    fn of(rows: &[Row]) -> Self {
+        let letters = rows.iter().flat_map(|row| &row.name).map(|line| line.chars().count()).max();
+        let name = (letters.unwrap_or(0) as f64 * LETTER + 2.0 * GAP).clamp(NAME.0, NAME.1);
+        let rates = OPERATIONS.iter().filter(|measure| measure.is_rate).count();
+        let times = (OPERATIONS.len() - rates) as f64;
+        Self { name, time: (WIDTH - name - rates as f64 * RATE - DURABLE) / times }
+    }
+
+    /// Left and right end of that of an operation; behind the last one that of what survives.
+    fn of_operation(&self, index: usize) -> (f64, f64) {
+        let width = |measure: &Measure| if measure.is_rate { RATE } else { self.time };
+        let left = self.name + OPERATIONS[..index].iter().map(width).sum::<f64>();
+        (left, left + OPERATIONS.get(index).map_or(DURABLE, width))
+    }
+}
+
+fn middle((left, right): (f64, f64)) -> f64 {
+    f64::midpoint(left, right)
+}
+
+fn heads(canvas: &mut Canvas<'_>, columns: &Columns) {
+    for (index, [above, below]) in HEADS.iter().enumerate() {
+        let at = middle(columns.of_operation(index));
+        let is_high = index % 2 == 1;
+        let bottom = if is_high { HEAD - 12.0 - 2.0 * LINE } else { HEAD - 10.0 };
+        if is_high {
+            canvas.line(Ink::Grid, 1.0, (at, bottom + LINE * 0.6), (at, HEAD - 2.0));
+        }
+        canvas.text(Ink::Text, Side::Middle, (at, bottom - LINE), above);
+        canvas.text(Ink::Text, Side::Middle, (at, bottom), below);
+    }
+    canvas.text(Ink::Text, Side::Left, (WIDTH, HEAD - 10.0 - LINE), "durable,");
+    canvas.text(Ink::Text, Side::Left, (WIDTH, HEAD - 10.0), "kill -9");
+}
+
+fn draw(canvas: &mut Canvas<'_>, row: &Row, columns: &Columns, top: f64) {
+    canvas.line(Ink::Grid, 1.0, (0.0, top), (WIDTH, top));
+    two_lines(canvas, Side::Right, (0.0, top), &row.name);
+    for (index, cell) in row.cells.iter().enumerate() {
+        let (left, right) = columns.of_operation(index);
+        if let Some((ink, opacity)) = cell.shade {
+            let (upper_left, lower_right) =
+                ((left + GAP / 2.0, top + GAP), (right - GAP / 2.0, top + ROW - GAP));
+            canvas.rectangle(ink, opacity, upper_left, lower_right);
+        }
+        two_lines(canvas, Side::Middle, (middle((left, right)), top), &cell.lines);
+        if row.state.is_some() {
+            let height = top + ROW / 2.0;
+            canvas.line(Ink::Text, 1.5, (left + 4.0, height), (right - 4.0, height));
+        }
+    }
+    two_lines(canvas, Side::Left, (WIDTH, top), &row.durable);
+}
+
+/// Two lines in a row, or one in its middle.
+fn two_lines(canvas: &mut Canvas<'_>, side: Side, (x, top): (f64, f64), [first, second]: &[String; 2]) {
+    let middle = top + ROW / 2.0;
+    if second.is_empty() {
+        canvas.text(Ink::Text, side, (x, middle), first);
+    } else {
+        canvas.text(Ink::Text, side, (x, middle - LINE / 2.0), first);
+        canvas.text(Ink::Text, side, (x, middle + LINE / 2.0), second);
+    }
+}
+
+/// What is shown of each part of the drawing to who points at it.
+fn areas(rows: &[Row], columns: &Columns) -> Vec<Area> {
+    let of_row = |(index, row): (usize, &Row)| {
+        let top = HEAD + index as f64 * ROW;
+        let area = move |(left, right): (f64, f64), text: &str| Area {
+            upper_left: (left, top),
+            lower_right: (right, top + ROW),
+            text: text.to_owned(),
+        };
+        let cells =
+            row.cells.iter().enumerate().map(|(index, cell)| area(columns.of_operation(index), &cell.whole));
+        let mut areas = vec![
+            area((0.0, columns.name), &row.made),
+            area(columns.of_operation(OPERATIONS.len()), &row.durability),
+        ];
+        areas.extend(cells);
+        areas
+    };
+    rows.iter().enumerate().flat_map(of_row).collect()
+}
+
+fn described(rows: &[Row]) -> String {
+    let row = |row: &Row| {
+        let cells: Vec<&str> = row.cells.iter().map(|cell| cell.whole.as_str()).collect();
+        format!("{}; durable: {}, {}", cells.join("; "), row.durable[0], row.durable[1])
+    };
+    rows.iter().map(row).collect::<Vec<String>>().join(". ")
+}
+
+fn keys(rows: &[Row], reference: Option<&str>) -> Vec<Key> {
+    let Some(reference) = reference else { return Vec::new() };
+    let has = |ink: Ink| {
+        rows.iter().flat_map(|row| &row.cells).any(|cell| cell.shade.is_some_and(|(shade, _)| shade == ink))
+    };
+    let keys = [(FASTER, "faster"), (SLOWER, "slower")].into_iter().filter(|(ink, _)| has(*ink));
+    legend(keys.map(|(ink, word)| Key::new(ink, format!("{word} than {reference}"))))
+}
+
+fn caption(rows: &[Row], reference: Option<&str>) -> String {
+    let factors = format!(
+        "2 is twice as fast. Darker from {} and {} on. No shade: within 10%, or no relevant difference. ",
+        SHADES[1].0, SHADES[0].0
+    );
+    let invalid = rows.iter().any(|row| row.state.is_some());
+    let invalid = if invalid { " Struck-out figures do not count." } else { "" };
+    format!(
+        "{}Right: whether commits are durable, and what kill -9 left. Point at a kind for its DDL.{invalid}",
+        reference.map(|_| factors).unwrap_or_default()
+    )
+}
+
+/// The figures, and how each kind is made.
+fn table(report: &Report, all: &[Against<'_>], named: &Named) -> Table {
+    let mut columns = named.columns();
+    columns.extend(OPERATIONS.iter().map(|measure| Column::number(measure.head)));
+    columns.extend(["durable", "after kill -9", "definition"].map(Column::words));
+    let row = |one: &Against<'_>| {
+        let mut cells = named.cells(one.setup, &one.configuration.levels);
+        cells.extend(OPERATIONS.iter().map(|measure| cell(report, one, measure)));
+        let kept = kept(one.tables(report));
+        cells.extend([
+            format!("{}: {}", promised(one.setup), one.setup.server.durability),
+            survival::in_words(kept.as_ref()),
+            one.setup.made.clone(),
+        ]);
+        TableRow::of(cells)
+    };
+    let rows = all.iter().map(row).collect();
+    Table { title: "Kinds of tables, with definitions".to_owned(), columns, rows }
+}
