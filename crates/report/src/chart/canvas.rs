@@ -32,8 +32,6 @@ pub(crate) enum Ink {
     Axis,
     /// Background of warm-up and of intervals.
     Shade,
-    /// Figures that stand for themselves.
-    Strong,
     /// Data; numbers past the last wrap around.
     Series(usize),
 }
