@@ -71,7 +71,7 @@ fn an_invalid_kind_is_struck_out_and_sets_no_tile() {
     assert!(
         chart.svg.contains(">invalid</text>") && chart.caption.contains("Struck-out figures do not count")
     );
-    assert_eq!(chart.svg.matches("stroke=\"var(--soft)\" stroke-width=\"6\"").count(), 8);
+    assert_eq!(chart.svg.matches("stroke=\"var(--ink)\" stroke-width=\"6\"").count(), 8);
     assert_eq!(tiles(&report)[0].0, "Fastest updates by key: row");
     assert!(!matrix::chart(&super::report(|_| {})).unwrap().caption.contains("Struck-out"));
 }
