@@ -9,6 +9,8 @@ use crate::format;
 use crate::inspect::Inspection;
 use crate::limit;
 use crate::report::Report;
+use crate::table::Table;
+use crate::text;
 use crate::verdict::{Level, Verdict, outcome};
 use crate::workloads::{self, InShort, Shown};
 
@@ -49,11 +51,13 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// The verdicts that it prints, by their place in the report.
     pub(crate) verdicts: Vec<usize>,
+    /// The same as a table, which a terminal prints instead.
+    pub(crate) table: Option<Table>,
 }
 
 impl Answer {
     pub(crate) fn labelled(label: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { label: label.into(), text: text.into(), verdicts: Vec::new() }
+        Self { label: label.into(), text: text.into(), verdicts: Vec::new(), table: None }
     }
 
     /// `Commits: 919/s, 1.09 ms each`, where no column of labels is.
@@ -162,7 +166,10 @@ impl Report {
         let summary = Summary::of(self);
         let width = width.map_or(WIDTH_MOST, usize::from).clamp(40, WIDTH_MOST);
         let print = |label: &str, text: &str| labelled(label, text, width);
-        let answer = |answer: &Answer| print(&format!("{:INDENT$}{}", "", answer.label), &answer.text);
+        let answer = |answer: &Answer| match &answer.table {
+            Some(table) => indented(text::unruled(table, width - INDENT)),
+            None => print(&format!("{:INDENT$}{}", "", answer.label), &answer.text),
+        };
         let settings = summary.settings.iter().flat_map(|found| print("Settings", found));
         let next = summary.next.iter().flat_map(|next| print("Next", next));
         let next: Vec<String> = settings.chain(next).collect();
@@ -187,6 +194,10 @@ impl Report {
         lines.extend(ended);
         Lines::of(&(lines.join("\n") + "\n"))
     }
+}
+
+fn indented(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().map(|line| format!("{:INDENT$}{line}", "")).collect()
 }
 
 /// A text beside its label. A label that is too long for its column is a part of the text.

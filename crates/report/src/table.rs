@@ -7,6 +7,7 @@ use crate::format;
 use crate::trial::Trial;
 
 /// A table; all columns but those of [`Column::text`] are numbers.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) columns: Vec<Column>,
@@ -14,7 +15,7 @@ pub(crate) struct Table {
 }
 
 /// A column's head, and how much it is needed where space is scarce.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     pub(crate) head: Cow<'static, str>,
     pub(crate) meaning: &'static str,
@@ -36,6 +37,7 @@ impl Column {
 }
 
 /// A row; the rows of single kinds belong to the row above them.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
     pub(crate) part: bool,

@@ -107,8 +107,18 @@ pub(crate) fn verdicts(verdicts: &[Verdict], width: usize) -> String {
 
 /// A table of at most `width` columns: spare columns are left out, then cells are broken at words, and intervals go last.
 pub(crate) fn grid(table: &Table, width: usize) -> String {
+    fitted(table, width, '─').join("\n")
+}
+
+/// The same without a line below the heads, where each line counts.
+pub(crate) fn unruled(table: &Table, width: usize) -> Vec<String> {
+    let lines = fitted(table, width, ' ');
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
+}
+
+fn fitted(table: &Table, width: usize, rule: char) -> Vec<String> {
     if table.rows.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let mut columns: Vec<usize> = (0..table.columns.len()).collect();
     let mut left_out: Vec<&str> = Vec::new();
@@ -122,13 +132,13 @@ pub(crate) fn grid(table: &Table, width: usize) -> String {
         columns.retain(|&c| c != sparest);
         left_out.push(&table.columns[sparest].head);
     }
-    let mut lines = lines_of(table, &columns, &widths(table, &columns, width));
+    let mut lines = lines_of(table, &columns, &widths(table, &columns, width), rule);
     if !left_out.is_empty() {
         left_out.reverse();
         let note = format!("({} omitted: too narrow)", left_out.join(", "));
         lines.extend(format::wrapped(&note, width));
     }
-    lines.join("\n")
+    lines
 }
 
 /// The column that is needed least, if one may be left out.
@@ -178,7 +188,7 @@ fn widths(table: &Table, columns: &[usize], width: usize) -> Vec<usize> {
     widths
 }
 
-fn lines_of(table: &Table, columns: &[usize], widths: &[usize]) -> Vec<String> {
+fn lines_of(table: &Table, columns: &[usize], widths: &[usize], rule: char) -> Vec<String> {
     let natural: Vec<usize> = columns.iter().map(|&c| natural(table, c)).collect();
     // What fits is left as it is: breaking takes several spaces for one.
     let cell = |position: usize, text: &str| match widths[position] {
@@ -187,8 +197,8 @@ fn lines_of(table: &Table, columns: &[usize], widths: &[usize]) -> Vec<String> {
     };
     let mut grid = Grid::new();
     grid.load_preset(presets::NOTHING);
-    grid.set_style(TableComponent::HeaderLines, '─');
-    grid.set_style(TableComponent::MiddleHeaderIntersections, '─');
+    grid.set_style(TableComponent::HeaderLines, rule);
+    grid.set_style(TableComponent::MiddleHeaderIntersections, rule);
     let cells = |text: &dyn Fn(usize) -> String| {
         columns.iter().enumerate().map(|(at, &c)| cell(at, &text(c))).collect::<Vec<String>>()
     };

@@ -13,6 +13,9 @@ const SCALE: f64 = 4.0;
 /// Size of all text, in units. The page makes it greater where the chart is shown small; see [`TEXT_WIDEST`].
 pub(crate) const TEXT: f64 = 13.0;
 
+/// Size of a figure that stands for itself, in units. The page makes it greater where it makes all text greater.
+pub(crate) const LARGE: f64 = 20.0;
+
 /// Width of a character of the text at the greatest size that the page gives it, in units: room is kept for this.
 const TEXT_WIDEST: f64 = 9.4;
 
@@ -29,6 +32,8 @@ pub(crate) enum Ink {
     Axis,
     /// Background of warm-up and of intervals.
     Shade,
+    /// Figures that stand for themselves.
+    Strong,
     /// Data; numbers past the last wrap around.
     Series(usize),
 }
@@ -91,14 +96,14 @@ pub(crate) enum Side {
     Middle,
 }
 
-fn type_of(ink: Ink, side: Side) -> TextStyle<'static> {
+fn type_of(ink: Ink, side: Side, size: f64) -> TextStyle<'static> {
     let side = match side {
         Side::Right => HPos::Left,
         Side::Left => HPos::Right,
         Side::Middle => HPos::Center,
     };
     // The backend divides by 1.24.
-    let font = ("sans-serif", TEXT * SCALE * 1.24).into_font();
+    let font = ("sans-serif", size * SCALE * 1.24).into_font();
     TextStyle {
         color: ink.stand_in().to_backend_color(),
         pos: Pos::new(side, VPos::Center),
@@ -164,7 +169,12 @@ impl Canvas<'_> {
     }
 
     pub(crate) fn text(&mut self, ink: Ink, side: Side, at: (f64, f64), text: &str) {
-        drawn(self.0.draw_text(text, &type_of(ink, side), pixel(at)));
+        drawn(self.0.draw_text(text, &type_of(ink, side, TEXT), pixel(at)));
+    }
+
+    /// A figure that stands for itself.
+    pub(crate) fn large(&mut self, side: Side, at: (f64, f64), text: &str) {
+        drawn(self.0.draw_text(text, &type_of(Ink::Strong, side, LARGE), pixel(at)));
     }
 }
 

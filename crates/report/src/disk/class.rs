@@ -142,11 +142,27 @@ fn between(low: f64, high: f64) -> f64 {
     (low * high).sqrt()
 }
 
-fn ranked(per_s: f64, one: f64, several: [f64; 2], flash: f64, array: f64) -> Rank {
-    match per_s {
-        per_s if per_s <= between(one, several[0]) => Rank::Disk,
-        per_s if per_s <= between(several[1], flash) => Rank::Disks,
-        per_s if per_s <= between(flash, array) => Rank::Flash,
+/// A class of storage on the scale of one ability: what it is called there, and the rate at which it ends; the last has no end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Band {
+    pub(super) name: &'static str,
+    pub(super) end: Option<f64>,
+}
+
+fn bands<const COUNT: usize>(names: [&'static str; COUNT], ends: &[f64]) -> Vec<Band> {
+    names.into_iter().enumerate().map(|(place, name)| Band { name, end: ends.get(place).copied() }).collect()
+}
+
+/// Rates at which a single disk, several of them, and a flash drive end.
+fn ends(one: f64, several: [f64; 2], flash: f64, array: f64) -> [f64; 3] {
+    [between(one, several[0]), between(several[1], flash), between(flash, array)]
+}
+
+fn ranked(per_s: f64, ends: [f64; 3]) -> Rank {
+    match ends.map(|end| per_s <= end) {
+        [true, ..] => Rank::Disk,
+        [_, true, _] => Rank::Disks,
+        [.., true] => Rank::Flash,
         _ => Rank::Beyond,
     }
 }
@@ -161,13 +177,26 @@ pub(super) fn commits(storage: &Storage) -> Option<Rank> {
     })
 }
 
-/// Pages that are read.
-pub(super) fn reads(storage: &Storage, library: &Library) -> Option<Rank> {
+/// Commits a second, one after the other. Disks of every speed are one class here: the scale has no room for both.
+pub(super) fn commit_bands() -> Vec<Band> {
+    bands(["HDD", "SSD", "write cache"], &[1e6 / HALF_TURN_15000_US, 1e6 / FLASH_WRITE_US])
+}
+
+fn read_ends(library: &Library) -> Option<[f64; 3]> {
     let [plain, cached] = library.raids()?;
     let several = [plain.reads_per_s[1], cached.reads_per_s[1]];
     let [flash, array] = [library.flash(), library.flash_array()].map(|class| class.reads_per_s[1]);
-    let per_s = storage.pages.as_ref()?.per_s;
-    Some(ranked(per_s, library.disk()?.reads_per_s[1], several, flash, array))
+    Some(ends(library.disk()?.reads_per_s[1], several, flash, array))
+}
+
+/// Pages that are read.
+pub(super) fn reads(storage: &Storage, library: &Library) -> Option<Rank> {
+    Some(ranked(storage.pages.as_ref()?.per_s, read_ends(library)?))
+}
+
+/// Pages read a second.
+pub(super) fn read_bands(library: &Library) -> Option<Vec<Band>> {
+    Some(bands(["HDD", "HDD RAID", "SSD", "flash array"], &read_ends(library)?))
 }
 
 /// Pages that are written: no document has those of flash, so that its reads stand for them.
@@ -175,19 +204,33 @@ pub(super) fn writes(storage: &Storage, library: &Library) -> Option<Rank> {
     let [plain, cached] = library.raids()?;
     let several = [plain.writes_per_s?, cached.writes_per_s?];
     let [flash, array] = [library.flash(), library.flash_array()].map(|class| class.reads_per_s[1]);
-    let per_s = storage.writes.as_ref()?.per_s;
-    Some(ranked(per_s, library.disk()?.writes_per_s?, several, flash, array))
+    let ends = ends(library.disk()?.writes_per_s?, several, flash, array);
+    Some(ranked(storage.writes.as_ref()?.per_s, ends))
 }
 
-/// Scans: the published disks read blocks of 512 KB from anywhere, so that a scan of theirs is faster than this.
-pub(super) fn scans(storage: &Storage, library: &Library) -> Option<Rank> {
+/// The published disks read blocks of 512 KB from anywhere, so that a scan of theirs is faster than this.
+fn scan_ends(library: &Library) -> Option<[f64; 3]> {
     let several = library.raids()?[1].mb_per_s?;
-    Some(match storage.scan.as_ref()?.mb_per_s {
-        mb_per_s if mb_per_s <= library.disk()?.mb_per_s? => Rank::Disk,
-        mb_per_s if mb_per_s <= between(several, SATA_MB_PER_S) => Rank::Disks,
-        mb_per_s if mb_per_s <= SATA_MB_PER_S => Rank::Flash,
-        _ => Rank::Beyond,
-    })
+    Some([library.disk()?.mb_per_s?, between(several, SATA_MB_PER_S), SATA_MB_PER_S])
+}
+
+pub(super) fn scans(storage: &Storage, library: &Library) -> Option<Rank> {
+    Some(ranked(storage.scan.as_ref()?.mb_per_s, scan_ends(library)?))
+}
+
+/// Megabytes scanned a second.
+pub(super) fn scan_bands(library: &Library) -> Option<Vec<Band>> {
+    Some(bands(["HDD", "HDD RAID", "SATA", "NVMe or array"], &scan_ends(library)?))
+}
+
+/// Where the ends of all bands come from, in sentences.
+pub(super) fn ends_in_words(library: &Library) -> String {
+    let sources = library.sources().map(|source| source.short.as_str()).join("; ");
+    format!(
+        "A class ends half way, by ratio, between published figures ({sources}). Commits end at half a turn of a 15,000 rpm disk and at \
+         the write time of flash cells ({FLASH_SOURCE}), SATA at its {} MB/s.",
+        plain(SATA_MB_PER_S)
+    )
 }
 
 /// The documents that classes come from, each whole.
@@ -268,6 +311,28 @@ mod tests {
             "each has a short name and the whole: {:?}",
             sources(library)
         );
+    }
+
+    /// A chart whose classes end elsewhere than those of the sentences would contradict them.
+    #[test]
+    fn classes_on_a_scale_end_where_ranks_do() {
+        let library = published::library().unwrap();
+        let band_of = |bands: &[Band], value: f64| {
+            bands.iter().position(|band| band.end.is_none_or(|end| value <= end)).unwrap()
+        };
+        let (reads_at, scans_at) = (read_bands(library).unwrap(), scan_bands(library).unwrap());
+        assert!(reads_at.len() == 4 && scans_at.len() == 4 && commit_bands().len() == 3);
+        for value in (0..60).map(|step| 10.0 * 1.25f64.powi(step)) {
+            let mut storage = samples::nvme();
+            storage.pages.as_mut().unwrap().per_s = value;
+            storage.scan.as_mut().unwrap().mb_per_s = value;
+            storage.commit.as_mut().unwrap().mean_us = 1e6 / value;
+            assert_eq!(band_of(&reads_at, value), reads(&storage, library).unwrap() as usize, "{value}");
+            assert_eq!(band_of(&scans_at, value), scans(&storage, library).unwrap() as usize, "{value}");
+            // Disks of every speed are one class.
+            let rank = (commits(&storage).unwrap() as usize).saturating_sub(1);
+            assert_eq!(band_of(&commit_bands(), value), rank, "{value}");
+        }
     }
 
     #[test]

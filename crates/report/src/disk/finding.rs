@@ -24,7 +24,7 @@ pub(crate) const KNEE: &str = "knee";
 pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> =
         report.disk.steady_state.iter().map(|state| steady_state(state, report)).collect();
-    verdicts.extend(report.disk.sweeps.iter().flat_map(sweep));
+    verdicts.extend(sweeps(&report.disk.sweeps));
     let in_a_sweep = |c: &&Configuration| !report.disk.sweeps.iter().any(|s| s.trials.contains(&c.trials[0]));
     if report.disk.steady_state.is_none() {
         let disks = report.configurations_of(Workload::Disk).filter(in_a_sweep);
@@ -72,19 +72,88 @@ pub(crate) fn headline(disk: Option<&DiskSetup>, figures: &Figures) -> Option<(f
     }
 }
 
-fn sweep(sweep: &Sweep) -> Vec<Verdict> {
-    let of = |rule: &str, fact: Fact| {
-        Verdict::new(Level::Finding, rule, fact).about(&sweep.series).of_trials(sweep.trials.clone())
-    };
-    let knee = match (&sweep.knee, &sweep.no_knee) {
+/// Of each series the knee and where it passed the tolerance. Several series without a knee are told together.
+fn sweeps(all: &[Sweep]) -> Vec<Verdict> {
+    let without: Vec<&Sweep> = all.iter().filter(|sweep| sweep.knee.is_none()).collect();
+    let (together, alone): (Vec<&Sweep>, Vec<&Sweep>) =
+        all.iter().partition(|sweep| sweep.knee.is_none() && without.len() > 1);
+    let mut verdicts: Vec<Verdict> =
+        alone.into_iter().flat_map(|sweep| std::iter::once(knee(sweep)).chain(tolerance(sweep))).collect();
+    verdicts.extend((!together.is_empty()).then(|| no_knee(&together, all)));
+    verdicts.extend(together.into_iter().filter_map(tolerance));
+    verdicts
+}
+
+fn of_series(rule: &str, fact: Fact, sweep: &Sweep) -> Verdict {
+    Verdict::new(Level::Finding, rule, fact).about(&sweep.series).of_trials(sweep.trials.clone())
+}
+
+fn knee(sweep: &Sweep) -> Verdict {
+    let fact = match (&sweep.knee, &sweep.no_knee) {
         (Some(knee), _) => {
             let range = format!(" ({}–{})", format::figure(knee.low), format::figure(knee.high));
             Fact::around("knee at ", format!("{} outstanding", format::figure(knee.at)), range)
         }
         (None, reason) => reason.as_deref().unwrap_or("no knee").into(),
     };
-    let knee = Verdict { effect: best(sweep), ..of(KNEE, knee) };
-    std::iter::once(knee).chain(tolerance(sweep).map(|fact| of("tolerance", fact.into()))).collect()
+    Verdict { effect: best(sweep), ..of_series(KNEE, fact, sweep) }
+}
+
+/// `all 12 series: no knee (the curve bends gradually: 9, a jump fits as well: 3)`, and the highest rate of them.
+fn no_knee(without: &[&Sweep], all: &[Sweep]) -> Verdict {
+    let subject = match all.len() {
+        2 if without.len() == 2 => "both series".to_owned(),
+        count if without.len() == count => format!("all {count} series"),
+        _ => grouped(without),
+    };
+    let highest = without.iter().filter_map(|sweep| Some((sweep, sweep.best()?)));
+    let highest = highest.max_by(|one, other| one.1.per_s.total_cmp(&other.1.per_s));
+    let effect = highest.map(|(sweep, point)| {
+        let p99 = point.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
+        let rate = format::figure(point.per_s);
+        let what = format!("{} at {} outstanding", sweep.series, point.outstanding);
+        format!("highest throughput: {rate} IOPS, {what}{p99} (not tested against the others)")
+    });
+    let trials: Vec<u32> = without.iter().flat_map(|sweep| sweep.trials.clone()).collect();
+    let verdict = Verdict::new(Level::Finding, KNEE, format!("no knee ({})", reasons(without)))
+        .about(&subject)
+        .of_trials(trials);
+    Verdict { effect, ..verdict }
+}
+
+/// `random read (8 KiB, 16 KiB), random write (8 KiB)`.
+fn grouped(series: &[&Sweep]) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for sweep in series {
+        match groups.iter_mut().find(|(group, _)| *group == sweep.group) {
+            Some((_, labels)) => labels.push(&sweep.label),
+            None => groups.push((&sweep.group, vec![&sweep.label])),
+        }
+    }
+    let group = |(group, labels): &(&str, Vec<&str>)| match group.is_empty() {
+        true => labels.join(", "),
+        false => format!("{group} ({})", labels.join(", ")),
+    };
+    groups.iter().map(group).collect::<Vec<String>>().join(", ")
+}
+
+/// Each reason with how many series have it.
+fn reasons(without: &[&Sweep]) -> String {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for reason in without.iter().filter_map(|sweep| sweep.no_knee_in_short) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    match reasons.as_slice() {
+        [(only, count)] if *count == without.len() => (*only).to_owned(),
+        reasons => reasons
+            .iter()
+            .map(|(reason, count)| format!("{reason}: {count}"))
+            .collect::<Vec<String>>()
+            .join(", "),
+    }
 }
 
 fn best(sweep: &Sweep) -> Option<String> {
@@ -108,7 +177,7 @@ fn next(sweep: &Sweep, best: &SweepPoint) -> String {
     })
 }
 
-fn tolerance(sweep: &Sweep) -> Option<String> {
+fn tolerance(sweep: &Sweep) -> Option<Verdict> {
     let most_us = sweep.tolerance_us?;
     let passed = sweep.points.iter().find(|point| Some(point.outstanding) == sweep.passed_at)?;
     let within = sweep.last_within().map_or_else(
@@ -122,12 +191,13 @@ fn tolerance(sweep: &Sweep) -> Option<String> {
         [only] => format!(" (depth {only} skipped)"),
         [first, .., last] => format!(" (depths {first} to {last} skipped)"),
     };
-    Some(format!(
+    let fact = format!(
         "mean latency exceeded {} at {} outstanding ({}); {within}{skipped}",
         format::plain_latency(most_us),
         passed.outstanding,
         format::latency_or_dash(passed.mean_us),
-    ))
+    );
+    Some(of_series("tolerance", fact.into(), sweep))
 }
 
 fn steady_state(state: &SteadyState, report: &Report) -> Verdict {

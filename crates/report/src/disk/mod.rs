@@ -6,6 +6,7 @@ mod expectation;
 mod facts;
 mod finding;
 mod honesty;
+mod lead;
 mod medium;
 mod method;
 mod plain;
@@ -37,6 +38,7 @@ pub use sweep::{Sweep, SweepPoint};
 use crate::chart::{Chart, histogram, over_time, strip};
 use crate::configuration::Configuration;
 use crate::format;
+use crate::lead::Tile;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
@@ -237,7 +239,11 @@ impl Shown for Disk {
 
     fn answers(&self, report: &Report) -> Vec<Answer> {
         let verified = report.trials.iter().filter_map(|trial| verified::answer(report, trial));
-        honesty::answers(report).into_iter().chain(plain::answers(report)).chain(verified).collect()
+        let given = match lead::grid::Grid::of(report) {
+            Some(grid) => vec![grid.answer()],
+            None => plain::answers(report),
+        };
+        honesty::answers(report).into_iter().chain(given).chain(verified).collect()
     }
 
     fn bottom_line(&self, report: &Report, trust: Reliability) -> Vec<Answer> {
@@ -271,7 +277,8 @@ impl Shown for Disk {
             table: table::trials(report),
         });
         let others = [table::open_loops(report), report.disk.steady_state.as_ref().and_then(table::matrix)];
-        let figures = [honesty::table(report), main, each]
+        let depths = lead::depths(report).map(Block::Table);
+        let figures = [honesty::table(report), depths, main, each]
             .into_iter()
             .chain(others.map(|table| table.map(Block::Table)))
             .flatten();
@@ -287,12 +294,19 @@ impl Shown for Disk {
         ]
     }
 
-    /// The sweeps, the rounds, or all latencies on one scale.
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
+    }
+
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        lead::chart(report)
+    }
+
+    /// The sweeps, or all latencies on one scale and the course of each test.
     fn overview(&self, report: &Report) -> Vec<Chart> {
         let mut charts: Vec<Chart> = sweep_chart::sweeps(&report.disk.sweeps).into_iter().flatten().collect();
-        charts.extend(report.disk.steady_state.as_ref().and_then(chart::rounds));
-        if charts.is_empty() {
-            charts.extend(strip::strip(report, Workload::Disk, "Latency of each configuration"));
+        if charts.is_empty() && report.disk.steady_state.is_none() {
+            charts.extend(lead::other_latencies(report));
             charts.extend(strip::courses(report, Workload::Disk));
         }
         charts

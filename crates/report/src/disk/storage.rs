@@ -126,6 +126,11 @@ impl Storage {
     }
 }
 
+/// The first trial that ran of a kind of test.
+pub(super) fn first_trial(report: &Report, kind: Kind) -> Option<&Trial> {
+    report.disks().find(|trial| trial.has_run() && trial.disk().map(kind_of) == Some(kind))
+}
+
 /// The kinds of which the first test that ran is invalid, or failed.
 fn unknown(report: &Report, tests: &[Test]) -> Vec<Kind> {
     let mut seen: Vec<Kind> = Vec::new();

@@ -2,7 +2,7 @@
 
 use record::{Manifest, State};
 use serde::Serialize;
-use stats::{CandidateLevel, Estimate, Knee};
+use stats::{CandidateLevel, Estimate, Knee, NoKnee};
 
 use crate::configuration::Configuration;
 use crate::trial::Trial;
@@ -43,6 +43,9 @@ pub struct Sweep {
     pub knee: Option<Knee>,
     /// Why no knee is claimed.
     pub no_knee: Option<String>,
+    /// The same in a few words, the same for all that have it in common.
+    #[serde(skip)]
+    pub(crate) no_knee_in_short: Option<&'static str>,
     /// Mean latency past which the series was to stop.
     pub tolerance_us: Option<f64>,
     /// First depth whose mean latency was past the tolerance.
@@ -51,12 +54,20 @@ pub struct Sweep {
     pub skipped: Vec<u32>,
     /// Trials of the series.
     pub trials: Vec<u32>,
+    /// Depths that were asked for, rising, whether they were measured or not.
+    #[serde(skip)]
+    pub(crate) asked: Vec<u32>,
 }
 
 impl Sweep {
     /// The point with the highest rate.
     pub(crate) fn best(&self) -> Option<&SweepPoint> {
         self.points.iter().max_by(|a, b| a.per_s.total_cmp(&b.per_s))
+    }
+
+    /// Whether a depth between two others was asked for and is not known: no line is drawn past it.
+    pub(crate) fn lacks_between(&self, from: u32, to: u32) -> bool {
+        self.asked.iter().any(|depth| (from + 1..to).contains(depth))
     }
 
     /// The last depth within the tolerance.
@@ -121,6 +132,9 @@ fn series(
         depths.iter().filter(|(_, trial)| trial.state == State::Skipped).map(|(depth, _)| *depth).collect();
     skipped.sort_unstable();
     skipped.dedup();
+    let mut asked: Vec<u32> = depths.iter().map(|(depth, _)| *depth).collect();
+    asked.sort_unstable();
+    asked.dedup();
     let curve: Vec<(f64, Vec<Option<f64>>)> = members
         .iter()
         .map(|(configuration, depth)| (f64::from(*depth), rates(configuration, trials)))
@@ -133,28 +147,49 @@ fn series(
     let what = if group.is_empty() { label.clone() } else { format!("{label} {group}") };
     let named = key.configuration.as_str();
     Some(Sweep {
-        series: if named.is_empty() { what } else { format!("{what}, {named}") },
+        series: if named.is_empty() || named == group { what } else { format!("{what}, {named}") },
         group,
         label,
         passed_at: points.iter().find(passed).map(|point| point.outstanding),
-        no_knee: knee.as_ref().err().cloned(),
+        no_knee: knee.as_ref().err().map(|without| without.reason.clone()),
+        no_knee_in_short: knee.as_ref().err().map(|without| without.in_short),
         knee: knee.ok(),
         tolerance_us,
         points,
         skipped,
         trials: depths.iter().map(|(_, trial)| trial.number).collect(),
+        asked,
     })
 }
 
+/// Why no knee is claimed.
+#[derive(Debug)]
+struct Without {
+    reason: String,
+    in_short: &'static str,
+}
+
 /// The knee past which more depth gains at a lower rate, or why there is none. A bend the other way is not one.
-fn saturation(curve: &[(f64, Vec<Option<f64>>)], seed: u64) -> Result<stats::Knee, String> {
+fn saturation(curve: &[(f64, Vec<Option<f64>>)], seed: u64) -> Result<Knee, Without> {
     let levels: Vec<CandidateLevel<'_>> =
         curve.iter().map(|(level, by_block)| CandidateLevel { level: *level, by_block }).collect();
     match stats::knee(&levels, seed) {
-        Ok(knee) if knee.slope_above > knee.slope_below => {
-            Err(format!("no knee: above {:.3} outstanding the rate rises faster, not slower", knee.at))
-        }
-        other => other.map_err(|reason| reason.to_string()),
+        Ok(knee) if knee.slope_above > knee.slope_below => Err(Without {
+            reason: format!("no knee: above {:.3} outstanding the rate rises faster, not slower", knee.at),
+            in_short: "the rate rises faster with depth",
+        }),
+        other => other.map_err(|reason| Without { reason: reason.to_string(), in_short: in_short(&reason) }),
+    }
+}
+
+/// A reason without its figures.
+fn in_short(reason: &NoKnee) -> &'static str {
+    match reason {
+        NoKnee::NoCurve(_) => "too few usable depths",
+        NoKnee::NoBend { .. } => "noise could explain the bend",
+        NoKnee::Gradual { .. } => "the curve bends gradually",
+        NoKnee::Jump { .. } => "a jump fits as well",
+        NoKnee::Slight { .. } => "the bend is too slight",
     }
 }
 
@@ -249,6 +284,6 @@ mod tests {
     fn only_a_curve_that_flattens_has_a_knee() {
         let knee = saturation(&bent(0.9, 0.1), 1).unwrap();
         assert!((knee.at - 16.0).abs() < 0.5, "{}", knee.at);
-        assert!(saturation(&bent(0.1, 0.9), 1).unwrap_err().contains("faster, not slower"));
+        assert!(saturation(&bent(0.1, 0.9), 1).unwrap_err().reason.contains("faster, not slower"));
     }
 }

@@ -51,8 +51,10 @@ fn rate(group: &[&Sweep], all: &[&Sweep]) -> Option<Chart> {
     });
     let caption = match (group.iter().any(|sweep| sweep.knee.is_some()), group.len() <= MARKED) {
         (true, true) => "Ring: the knee. Shaded: its 95% interval. Above the knee, extra depth gains less.",
-        (true, false) => "Ring: the knee. Above it, extra depth gains less. The verdicts give its interval.",
-        (false, _) => "These series have no clear knee. The verdicts give the reason.",
+        (true, false) => {
+            "Ring: the knee. Above it, extra depth gains less. The table of all series gives its interval."
+        }
+        (false, _) => "These series have no clear knee. The table of all series gives the reason.",
     };
     Some(Chart {
         heading,
@@ -164,8 +166,12 @@ fn draw(
             let at = |point: &SweepPoint| {
                 Some((x.scale.at(f64::from(point.outstanding)), y.scale.at(value(point)?)))
             };
+            for pair in sweep.points.windows(2) {
+                let ends = at(&pair[0]).zip(at(&pair[1]));
+                let drawn = ends.filter(|_| !sweep.lacks_between(pair[0].outstanding, pair[1].outstanding));
+                drawn.iter().for_each(|(from, to)| canvas.path(Ink::Series(index), 2.0, &[*from, *to]));
+            }
             let points: Vec<(f64, f64)> = sweep.points.iter().filter_map(at).collect();
-            canvas.path(Ink::Series(index), 2.0, &points);
             points.iter().for_each(|&point| canvas.dot(Ink::Series(index), 2.6, point));
             if let (true, Some(last)) = (labelled, points.last()) {
                 labels.push(Label { ink: Ink::Series(index), y: last.1, text: sweep.label.clone() });

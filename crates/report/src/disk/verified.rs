@@ -14,7 +14,7 @@ use crate::verdict::{Level, Verdict};
 pub(super) const VERIFIED: &str = "verified";
 
 /// Trials that checked their pages.
-fn trials(report: &Report) -> impl Iterator<Item = (&Trial, &Verified)> {
+pub(super) fn trials(report: &Report) -> impl Iterator<Item = (&Trial, &Verified)> {
     report.trials.iter().filter_map(|trial| Some((trial, trial.verified()?)))
 }
 

@@ -188,7 +188,8 @@ fn a_trial_that_does_not_count_has_a_card_that_is_struck_out() {
     let trial = &mut study.trials[1].trial;
     (trial.state, trial.reason) = (record::State::Invalid, Some("the page cache answered".to_owned()));
     let page = Report::of(&study).html();
-    let (_, card) = page.split_once("<li class=\"invalid\">").unwrap();
+    let (_, cards) = page.split_once("<ul class=\"figures\">").unwrap();
+    let (_, card) = cards.split_once("<li class=\"invalid\">").unwrap();
     let (card, _) = card.split_once("</li>").unwrap();
     assert!(card.contains("<strong><s>") && card.contains("the page cache answered"), "{card}");
 }

@@ -689,6 +689,34 @@ fn short_sweep_says_why_it_has_no_knee() {
     assert!(verdict.sentence().contains("no knee: too few levels: 4 levels in"), "{verdict:?}");
 }
 
+/// Thirteen sentences said the same.
+#[test]
+fn several_series_without_a_knee_are_told_once() {
+    let depth = |block_bytes: u64, power: u32| {
+        let outstanding = 1u32 << power;
+        Made::read(&format!("R{block_bytes}"))
+            .with(|setup| (setup.block_bytes, setup.outstanding) = (block_bytes, outstanding))
+            .level("outstanding", &outstanding.to_string())
+            .rate(1e4 * f64::from(outstanding), 100.0)
+            .trial(power + 1 + block_bytes as u32 / 4096 * 10)
+    };
+    let short: Vec<_> =
+        [8192, 16_384].into_iter().flat_map(|block| (0..4).map(move |n| depth(block, n))).collect();
+    let told = one(&of(short.clone()), "knee").sentence();
+    assert!(told.starts_with("both series: no knee (too few usable depths). Highest throughput: "), "{told}");
+    assert!(told.contains("KiB random read at 8 outstanding"), "{told}");
+    let mut mixed = crate::tests::sweep();
+    mixed.trials.extend(short.into_iter().map(|mut trial| {
+        trial.trial.number += 100;
+        trial.trial.parameters["other"] = true.into();
+        trial
+    }));
+    let knees: Vec<String> =
+        verdicts(&mixed).into_iter().filter(|v| v.rule == "knee").map(|v| v.sentence()).collect();
+    assert_eq!(knees.len(), 3 + 1, "{knees:?}");
+    assert!(knees[3].contains(": no knee ("), "{knees:?}");
+}
+
 #[test]
 fn steady_state_is_told_with_its_round_and_window() {
     let verdict = one(&crate::tests::steady(), "steady_state");
