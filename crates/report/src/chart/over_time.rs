@@ -209,11 +209,31 @@ impl Line {
         Self { broken: true, ..self }
     }
 
-    /// Its points without those of seconds that lie in one of these times for the most part.
+    /// Its points without those of seconds that lie in one of these times for the most part. A second in which one begins or ends is drawn
+    /// as far as it lies outside.
     fn without(&self, gaps: &[(f64, f64)]) -> Vec<(f64, Option<f64>)> {
-        let is_gap = |end_s: f64| gaps.iter().any(|&(begin, end)| (begin..end).contains(&(end_s - 0.5)));
-        let point = |&(end_s, value): &(f64, Option<f64>)| (end_s, value.filter(|_| !is_gap(end_s)));
-        self.points.iter().map(point).collect()
+        if gaps.is_empty() {
+            return self.points.clone();
+        }
+        let within = |s: f64| gaps.iter().find(|gap| (gap.0..gap.1).contains(&s));
+        let mut drawn: Vec<(f64, Option<f64>)> = Vec::new();
+        let mut begin_s = self.points.first().map_or(0.0, |point| point.0 - 1.0);
+        for &(end_s, value) in &self.points {
+            let is_gap = within(f64::midpoint(begin_s, end_s)).is_some();
+            match value.filter(|_| !is_gap) {
+                None => drawn.push((end_s, None)),
+                Some(value) => {
+                    let from = within(begin_s).map(|gap| gap.1);
+                    drawn.extend(from.map(|_| (begin_s, None)));
+                    // Its value holds from its begin on, also where no line leads to it.
+                    let is_first = drawn.last().is_some_and(|point| point.1.is_none());
+                    drawn.extend(is_first.then_some((from.unwrap_or(begin_s), Some(value))));
+                    drawn.push((within(end_s).map_or(end_s, |gap| gap.0), Some(value)));
+                }
+            }
+            begin_s = end_s;
+        }
+        drawn
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
@@ -451,8 +471,21 @@ mod tests {
             broken: true,
         };
         let drawn = line.without(&[(1.1, 3.2)]);
-        assert_eq!(drawn, [(1.0, Some(5.0)), (2.0, None), (3.0, None), (4.0, Some(7.0))]);
+        let expected =
+            [(1.0, Some(5.0)), (2.0, None), (3.0, None), (3.0, None), (3.2, Some(7.0)), (4.0, Some(7.0))];
+        assert_eq!(drawn, expected, "from the first answer on");
         assert_eq!(line.without(&[]), points);
+        // Seconds in which it begins or ends are drawn as far as they lie outside.
+        let within = line.without(&[(1.6, 2.4)]);
+        let expected = [
+            (1.0, Some(5.0)),
+            (1.6, Some(0.0)),
+            (2.0, None),
+            (2.4, Some(0.0)),
+            (3.0, Some(0.0)),
+            (4.0, Some(7.0)),
+        ];
+        assert_eq!(within, expected);
     }
 
     /// Fault and outage were a brown block, and the legend had an orange and a green twice.

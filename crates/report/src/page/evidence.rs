@@ -7,6 +7,7 @@ use super::parts;
 use crate::budget;
 use crate::chart::{self, Chart};
 use crate::format;
+use crate::lead::Lead;
 use crate::machine::Part;
 use crate::report::Report;
 use crate::table::{Column, Row, Table};
@@ -59,6 +60,9 @@ pub(crate) fn trials(report: &Report) -> Markup {
         return without_charts(report);
     }
     let open = report.trials.len() <= OPEN_MOST;
+    // The only trial has no chart a second time.
+    let lead = (report.trials.len() == 1).then(|| Lead::of(report));
+    let is_new = |chart: &Chart| lead.as_ref().is_none_or(|lead| !lead.has(chart));
     let skipped: Vec<&Trial> = report.trials.iter().filter(|trial| trial.state == State::Skipped).collect();
     html! {
         @for trial in report.trials.iter().filter(|trial| trial.state != State::Skipped) {
@@ -67,7 +71,7 @@ pub(crate) fn trials(report: &Report) -> Markup {
                 p.meta { (facts(trial)) }
                 @if let Some(reason) = &trial.reason { p { (reason) } }
                 @for remark in remarks(trial) { p { (remark) } }
-                (parts::small_charts(&charts(trial)))
+                (parts::small_charts(&charts(trial).into_iter().filter(is_new).collect::<Vec<_>>()))
                 @if let Some(budget) = budget::table(trial) { (parts::table(&budget)) }
                 @for counted in budget::counted_tables(trial) { (parts::table(&counted)) }
                 @if let Some(devices) = chart::machine::device_table(trial) { (parts::table(&devices)) }

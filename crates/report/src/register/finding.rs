@@ -122,14 +122,28 @@ fn kept_and_checked(register: &Register) -> String {
 
 /// `3 lost updates, 1 stale read`.
 pub(super) fn told(register: &Register) -> String {
+    counted(register, |_| String::new())
+}
+
+/// `3 lost updates (a write was acknowledged, and is gone), 1 stale read`: the worst kind with its meaning.
+fn explained(register: &Register) -> String {
+    let worst = register.anomalies.keys().next().copied();
+    counted(
+        register,
+        |kind| if Some(kind) == worst { format!(" ({})", kind.meaning()) } else { String::new() },
+    )
+}
+
+/// Anomalies by kind, each with what is said of it.
+fn counted(register: &Register, said: impl Fn(AnomalyKind) -> String) -> String {
     if let Some(why) = &register.unchecked {
         return format!("the history could not be checked: {why}");
     }
-    let counted = |(kind, &count): (&AnomalyKind, &u64)| {
+    let one = |(kind, &count): (&AnomalyKind, &u64)| {
         let [one, several] = kind.names();
-        format!("{} {}", grouped(count), if count == 1 { one } else { several })
+        format!("{} {}{}", grouped(count), if count == 1 { one } else { several }, said(*kind))
     };
-    register.anomalies.iter().map(counted).collect::<Vec<String>>().join(", ")
+    register.anomalies.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
 /// A level, a rule, and its fact.
@@ -151,17 +165,16 @@ fn anomalies(register: &Register) -> Said {
         return None;
     }
     let worst = register.anomalies.keys().next();
-    let meaning = worst.map(|kind| format!(" ({})", kind.meaning())).unwrap_or_default();
     let first = register.told.iter().find(|anomaly| Some(&anomaly.kind) == worst);
     let first = first.map(|first| format!("; {first}")).unwrap_or_default();
     let is_expected = register.setup.expects_losses
         && register.unchecked.is_none()
         && register.anomalies.keys().all(|kind| kind.is_of_loss());
     if is_expected {
-        let sentence = format!("{}{meaning}; its study expects lost writes{first}", told(register));
+        let sentence = format!("{}; its study expects lost writes{first}", explained(register));
         return Some((Level::Note, "losses_expected", sentence));
     }
-    Some((Level::Failure, ANOMALIES, format!("{}{meaning}{first}", told(register))))
+    Some((Level::Failure, ANOMALIES, format!("{}{first}", explained(register))))
 }
 
 fn kept(register: &Register) -> Said {

@@ -282,6 +282,10 @@ impl Shown for OfRegister {
         lead::tiles(report)
     }
 
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        lead::chart(report)
+    }
+
     fn overview(&self, report: &Report) -> Vec<Chart> {
         let heading = "Response time of an operation of each configuration";
         strip::strip(report, Workload::Register, heading).into_iter().collect()

@@ -142,7 +142,7 @@ fn what_no_register_does_is_a_failure_with_what_proves_it() {
         outcome.writes.lost = 3;
     });
     let failures = said(&report, Level::Failure).join("\n");
-    for part in ["3 lost updates, 1 stale read (a write was acknowledged, and is gone)", "client 1 wrote 17"]
+    for part in ["3 lost updates (a write was acknowledged, and is gone), 1 stale read", "client 1 wrote 17"]
     {
         assert!(failures.contains(part), "{part} in {failures}");
     }
@@ -204,4 +204,83 @@ fn the_head_of_the_page_tells_outage_losses_and_what_nobody_knows() {
     assert_eq!(broken[1], ("Lost writes 3".to_owned(), Tone::Bad));
     // What was not read again in the end may be lost.
     assert_eq!(shown(&report(|outcome| outcome.is_audited = false))[1].1, Tone::Plain);
+}
+
+/// A standby that took no writes answered reads: the head of the page said in green that nobody had waited.
+#[test]
+fn an_outage_of_writes_alone_is_the_longest_time_without_an_answer() {
+    use crate::lead::Tone;
+    let first = |writes: Vec<Away>, all: Vec<Away>| {
+        let report = report(|outcome| (outcome.writes_away, outcome.away) = (writes, all));
+        let tile = OfRegister.tiles(&report).remove(0);
+        (format!("{} {}", tile.figure, tile.unit), tile.beside, tile.tone)
+    };
+    let alone = first(vec![away(20.0, Some(50.0))], Vec::new());
+    assert_eq!(alone, ("30 s".to_owned(), "of writes; others were answered".to_owned(), Tone::Plain));
+    let longer = first(vec![away(20.0, Some(24.5))], vec![away(20.0, Some(22.0))]);
+    assert_eq!((longer.0.as_str(), longer.1.as_str()), ("4.50 s", "of writes; all operations: 2.00 s"));
+    let same = first(vec![away(20.0, Some(22.001))], vec![away(20.0, Some(22.0))]);
+    assert_eq!((same.0.as_str(), same.1.as_str()), ("2.00 s", "one outage"));
+}
+
+/// A trial in which nobody was answered from 20 to 23 s, and so many writes had no answer in the 21st second.
+fn with_outage(
+    number: u32,
+    end_s: f64,
+    unanswered: u64,
+    change: impl FnOnce(&mut RegisterOutcome),
+) -> MeasuredTrial {
+    let mut trial = trial(|outcome| {
+        outcome.away = vec![away(20.0, Some(end_s))];
+        outcome.writes.unanswered = 2;
+        change(outcome);
+    });
+    trial.trial.number = number;
+    trial.trial.marks.push(record::Mark::silence(20_000_000_000, Some((end_s * 1e9) as u64)));
+    trial.samples[20].operations.get_mut(WRITE).unwrap().errors = unanswered;
+    trial
+}
+
+fn led(trials: Vec<MeasuredTrial>) -> Chart {
+    crate::lead::Lead::of(&Report::of(&fixture::study("register", trials))).chart.unwrap()
+}
+
+#[test]
+fn the_course_of_the_rate_leads_and_is_drawn_once() {
+    let report = Report::of(&fixture::study("register", vec![with_outage(1, 23.0, 2, |_| {})]));
+    let heading = "<h4>Operations per second over time";
+    assert_eq!(report.html().matches(heading).count(), 1);
+    let several = vec![
+        with_outage(1, 21.0, 2, |_| {}),
+        with_outage(2, 23.0, 2, |_| {}),
+        with_outage(3, 22.0, 2, |_| {}),
+    ];
+    assert_eq!(led(several).heading, "Operations per second over time: trial 2, the longest outage of 3");
+}
+
+#[test]
+fn writes_without_an_answer_are_marked_where_samples_tell_them() {
+    let drawn = |unanswered: u64| led(vec![with_outage(1, 23.0, unanswered, |_| {})]);
+    let told = drawn(2);
+    assert_eq!(told.svg.matches("<circle").count(), 1, "two in one second");
+    assert!(
+        told.svg.contains(">unanswered</text>") && told.caption.contains("Dots: writes without an answer")
+    );
+    // Errors of another kind are among them.
+    let unknown = drawn(5);
+    assert!(!unknown.svg.contains("<circle") && !unknown.caption.contains("Dots"));
+}
+
+#[test]
+fn the_moment_in_which_a_loss_was_seen_is_marked_as_long_as_the_load_went_on() {
+    let drawn = |seen_s: u64| {
+        led(vec![with_outage(1, 23.0, 2, |outcome| {
+            let did = Did::Read { value: 16, replaced: None, at_ns: seen_s * 1_000_000_000 };
+            let operations = vec![Operation { client: 1, key: 5, invoked_ns: 24_000_000_000, did }];
+            outcome.anomalies = [(AnomalyKind::LostUpdate, 1)].into();
+            outcome.told = vec![Anomaly { kind: AnomalyKind::LostUpdate, key: 5, operations }];
+        })])
+    };
+    let is_marked = |chart: &Chart| chart.legend.iter().any(|key| key.text.contains("loss seen"));
+    assert!(is_marked(&drawn(25)) && !is_marked(&drawn(9_000)));
 }

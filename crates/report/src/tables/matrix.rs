@@ -261,7 +261,7 @@ fn draw(canvas: &mut Canvas<'_>, row: &Row, columns: &Columns, top: f64) {
         two_lines(canvas, Side::Middle, (middle((left, right)), top), &cell.lines);
         if row.state.is_some() {
             let height = top + ROW / 2.0;
-            canvas.line(Ink::Text, 1.5, (left + 4.0, height), (right - 4.0, height));
+            canvas.line(Ink::Strong, 1.5, (left + 4.0, height), (right - 4.0, height));
         }
     }
     two_lines(canvas, Side::Left, (WIDTH, top), &row.durable);
@@ -271,9 +271,9 @@ fn draw(canvas: &mut Canvas<'_>, row: &Row, columns: &Columns, top: f64) {
 fn two_lines(canvas: &mut Canvas<'_>, side: Side, (x, top): (f64, f64), [first, second]: &[String; 2]) {
     let middle = top + ROW / 2.0;
     if second.is_empty() {
-        canvas.text(Ink::Text, side, (x, middle), first);
+        canvas.text(Ink::Strong, side, (x, middle), first);
     } else {
-        canvas.text(Ink::Text, side, (x, middle - LINE / 2.0), first);
+        canvas.text(Ink::Strong, side, (x, middle - LINE / 2.0), first);
         canvas.text(Ink::Text, side, (x, middle + LINE / 2.0), second);
     }
 }

@@ -230,7 +230,7 @@ fn short_name(name: &str, kinds: &[OfKind<'_>], trials: &[&Trial]) -> String {
     own.filter(|_| alike == 1).unwrap_or_else(|| name.to_owned())
 }
 
-/// `relaxed kept 26,011 of 26,018 acknowledged changes, the oldest lost one acknowledged 97.0 ms before the kill`.
+/// `relaxed kept 26,011 of 26,018 acknowledged changes (the lost ones were acknowledged at most 97.0 ms before the kill)`.
 fn lacking(name: &str, kept: &Kept) -> String {
     let changes = match kept.lost {
         lost if lost == kept.acknowledged => {
@@ -244,7 +244,7 @@ fn lacking(name: &str, kept: &Kept) -> String {
     };
     let oldest = kept.lost_oldest_s.filter(|_| kept.lost < kept.acknowledged);
     let oldest = oldest.map_or_else(String::new, |oldest_s| {
-        format!(", and lost none from more than {} before the kill", duration(oldest_s))
+        format!(" (the lost ones were acknowledged at most {} before the kill)", duration(oldest_s))
     });
     format!("{name} kept {changes}{oldest}")
 }

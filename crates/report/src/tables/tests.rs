@@ -385,7 +385,7 @@ fn what_a_kill_left_of_several_kinds_is_one_finding() {
     };
     let told = said(&compared(1, |_| 1.0, survival), Level::Finding);
     let expected = "kill -9 of the server: row kept all rows and all acknowledged changes; volatile kept 990 of 1,000 acknowledged \
-                    changes, and lost none from more than 250 ms before the kill";
+                    changes (the lost ones were acknowledged at most 250 ms before the kill)";
     assert_eq!(told.matches("kill -9").count(), 1, "{told}");
     assert!(told.contains(expected), "{told}");
     let broken = compared(1, |_| 1.0, |_| Some(crash(true, 10, 1_490)));

@@ -71,7 +71,7 @@ fn an_invalid_kind_is_struck_out_and_sets_no_tile() {
     assert!(
         chart.svg.contains(">invalid</text>") && chart.caption.contains("Struck-out figures do not count")
     );
-    assert_eq!(chart.svg.matches("stroke=\"var(--soft)\" stroke-width=\"6\"").count(), 8);
+    assert_eq!(chart.svg.matches("stroke=\"var(--ink)\" stroke-width=\"6\"").count(), 8);
     assert_eq!(tiles(&report)[0].0, "Fastest updates by key: row");
     assert!(!matrix::chart(&super::report(|_| {})).unwrap().caption.contains("Struck-out"));
 }
@@ -122,4 +122,20 @@ fn a_study_of_one_kind_has_the_head_of_any_study() {
         Lead::of(report).chart.is_some_and(|chart| chart.heading.starts_with("Speed of each kind of table"))
     };
     assert!(!headed(&report) && headed(&times_faster(2.0)));
+}
+
+#[test]
+fn commits_are_durable_at_once_later_or_not_and_what_was_not_killed_is_untested() {
+    let last = |kind: &str, is_durable: bool, survival: Option<Survival>| {
+        let mut trial = trial(1, kind, 1.0, |of| of.survival = survival);
+        let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
+        setup.server.is_durable = is_durable;
+        let svg = matrix::chart(&Report::of(&fixture::study("tables", vec![trial]))).unwrap().svg;
+        let texts: Vec<&str> = svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
+        texts[texts.len() - 3..texts.len() - 1].join(", ")
+    };
+    assert_eq!(last("row", true, Some(crash(true, 0, 1_500))), "yes, kept all");
+    assert_eq!(last("relaxed", false, Some(crash(false, 7, 1_493))), "later, lost 7");
+    assert_eq!(last("volatile", false, Some(crash(false, 0, 0))), "no, lost rows");
+    assert_eq!(last("row", true, None), "yes, untested");
 }
