@@ -251,26 +251,24 @@ impl Compare {
     }
 }
 
-/// `RAID10: throughput`, `+25%`, `from 1,200 to 1,500 I/O/s, better`.
+/// `RAID10: throughput`, `+25%`, `from 1,200 to 1,500 I/O/s, 95% CI +24 to +26%, better`; of a latency `12% lower`.
 fn tile(combination: &Combination, metric: &MetricAgainst) -> Option<Tile> {
-    let change = metric.change()?.told();
-    let (figure, interval) = match change.split_once(" (") {
-        Some((figure, interval)) => (figure, format!(" (95% CI {}", interval)),
-        None => (change.as_str(), String::new()),
-    };
+    let change = metric.change()?.parts();
     let of = &metric.metric;
     let label = match combination.label.as_str() {
         "" => format::capital(of.says),
         label => format!("{label}: {}", of.says),
     };
     let [first, this] = [metric.first_value, metric.this_value].map(format::figure_or_dash);
-    let beside = format!("from {first} to {this} {}{interval}, {}", of.unit, metric.words);
+    let values = format!("from {first} to {this} {}", of.unit);
+    let told = [Some(values), change.interval.clone(), Some(metric.words.clone())];
+    let beside = told.into_iter().flatten().collect::<Vec<String>>().join(", ");
     let tone = match metric.judged.map(|judged| judged.comparison) {
         Some(Judgement::Better) => Tone::Good,
         Some(Judgement::Worse) => Tone::Bad,
         _ => Tone::Plain,
     };
-    Some(Tile::new(label, figure, "").beside(beside).tone(tone))
+    Some(Tile::new(label, change.short(), "").beside(beside).tone(tone))
 }
 
 /// A reason for the reliability of the changes.

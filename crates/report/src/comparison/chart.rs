@@ -203,7 +203,9 @@ fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
         canvas.area(ink, 0.14, &upper.chain(lower).collect::<Vec<(f64, f64)>>());
     }
     let points: Vec<(f64, f64)> = levels.iter().map(|level| (x.at(level.number), y.at(level.mean))).collect();
-    canvas.path(ink, 2.0, &points);
+    if points.len() > 2 {
+        canvas.path(ink, 2.0, &points);
+    }
     for (at, interval) in ends {
         let (low, high) = (y.at(interval.low), y.at(interval.high));
         canvas.line(ink, 1.0, (at, low), (at, high));

@@ -3,7 +3,7 @@
 
 use record::Direction;
 
-use super::{ComparedAxis, Gain, Point, StudyComparison, axis_words, chart, table};
+use super::{ComparedAxis, Gain, Point, StudyComparison, axis_words, chart};
 use crate::chart::Chart;
 use crate::chart::heat::{Cell, Heat};
 use crate::format::{self, figure};
@@ -21,28 +21,26 @@ pub(crate) fn of(compared: &StudyComparison) -> Lead {
 
 /// The largest gain along an axis, where the others stay at their references.
 fn most(compared: &StudyComparison, axis: &ComparedAxis) -> Option<Tile> {
-    let series = axis.series.iter().filter(|series| series.at_reference);
-    let points =
-        series.flat_map(|series| series.points.iter().flatten()).map(|&index| &compared.points[index]);
-    let gains = points.filter_map(|point| Some((point, chart::gain_of(axis, &point.values)?)));
+    let gains = axis.series.iter().filter(|series| series.at_reference).flat_map(|series| {
+        let points = series.points.iter().flatten().map(|&index| &compared.points[index]);
+        points.filter_map(move |point| Some((series, point, chart::gain_of(axis, &point.values)?)))
+    });
     let pct = |gain: &Gain| gain.gain_pct.unwrap_or(f64::NEG_INFINITY);
-    let (point, gain) = gains
-        .filter(|(_, gain)| gain.gain_pct.is_some() && !gain.is_of_held_rate)
-        .max_by(|one, other| pct(one.1).total_cmp(&pct(other.1)))?;
+    let (series, point, gain) = gains
+        .filter(|(.., gain)| gain.gain_pct.is_some() && !gain.is_of_held_rate)
+        .max_by(|one, other| pct(one.2).total_cmp(&pct(other.2)))?;
     let level = point.levels.get(&axis.name).unwrap_or(&point.configuration);
-    let label = format!("{} {level} instead of {}", axis_words(&axis.name), axis.reference);
+    let at = if series.setting.is_empty() { String::new() } else { format!(", {}", series.setting) };
+    let label = format!("{} {level} instead of {}{at}", axis_words(&axis.name), series.reference);
     let tone = match gain.judged.map(|judged| judged.comparison) {
         Some(stats::Comparison::Better) => Tone::Good,
         Some(stats::Comparison::Worse) => Tone::Bad,
         _ => Tone::Plain,
     };
-    let change = table::change(gain);
-    let (figure, interval) = match change.split_once(" (") {
-        Some((figure, interval)) => (figure, format!("95% CI {}, ", interval.trim_end_matches(')'))),
-        None => (change.as_str(), String::new()),
-    };
-    let unit = compared.metric.says;
-    Some(Tile::new(label, figure, unit).beside(format!("{interval}{}", gain.words)).tone(tone))
+    let change = gain.change()?.parts();
+    let beside = change.interval.iter().chain([&gain.words]).cloned().collect::<Vec<String>>().join(", ");
+    let unit = change.of(compared.metric.says).trim().to_owned();
+    Some(Tile::new(label, change.figure(), unit).beside(beside).tone(tone))
 }
 
 /// The values over two axes; none of another number of axes, or of more levels than fit.
