@@ -10,7 +10,7 @@ use crate::format::{self, plain, plain_latency};
 use crate::table::{Column, Row, Table};
 
 /// Rates that differ by more than this factor share no even scale.
-const EVEN_FACTOR_MAX: f64 = 20.0;
+pub(super) const EVEN_FACTOR_MAX: f64 = 20.0;
 
 /// Series whose intervals and marks have room in one chart.
 const MARKED: usize = 2;

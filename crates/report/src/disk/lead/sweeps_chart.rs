@@ -4,6 +4,7 @@ use crate::chart::Chart;
 use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, WIDTH};
 use crate::chart::scale::Scale;
+use crate::disk::sweep_chart::EVEN_FACTOR_MAX;
 use crate::disk::{Sweep, SweepPoint};
 use crate::format::{self, figure, plain, plain_latency};
 use crate::table::{Column, Row, Table};
@@ -28,16 +29,14 @@ pub(super) fn chart(sweeps: &[Sweep]) -> Option<Chart> {
     let points = || chosen.iter().flat_map(|sweep| &sweep.points);
     let latencies = || points().filter_map(|point| point.mean_us).filter(|us| *us > 0.0);
     let (low, high) = (latencies().reduce(f64::min)?, latencies().reduce(f64::max)?);
-    let most = points().map(|point| point.per_s).reduce(f64::max).filter(|_| latencies().count() > 1)?;
+    if latencies().count() < 2 {
+        return None;
+    }
     let (top, bottom) = Frame::heights(HEIGHT);
     let y =
         Axis { scale: Scale::decades(low, high, bottom, top), title: "mean latency", print: plain_latency };
     let frame = Frame { right: WIDTH - RIGHT, ..Frame::new(HEIGHT, &y, []) };
-    let x = Axis {
-        scale: Scale::from_zero(most * 1.02, frame.left, frame.right),
-        title: "throughput, IOPS",
-        print: plain,
-    };
+    let x = Axis { scale: across(&chosen, &frame)?, title: "throughput, IOPS", print: plain };
     let depths = depths(sweeps);
     let title = title(&chosen);
     let description = chosen.iter().map(|sweep| described(sweep)).collect::<Vec<_>>().join("; ");
@@ -58,6 +57,18 @@ pub(super) fn chart(sweeps: &[Sweep]) -> Option<Chart> {
         legend: Vec::new(),
         caption: caption(sweeps, &chosen, &depths),
         table: table(&chosen, &depths),
+    })
+}
+
+/// From zero, or by factors where the rates are so far apart that some would be one point.
+fn across(chosen: &[&Sweep], frame: &Frame) -> Option<Scale> {
+    let rates = || chosen.iter().flat_map(|sweep| &sweep.points).map(|point| point.per_s);
+    let least = rates().filter(|per_s| *per_s > 0.0).reduce(f64::min)?;
+    let most = rates().reduce(f64::max)?;
+    Some(if most / least > EVEN_FACTOR_MAX {
+        Scale::decades(least, most, frame.left, frame.right)
+    } else {
+        Scale::from_zero(most * 1.02, frame.left, frame.right)
     })
 }
 
@@ -209,6 +220,7 @@ fn table(chosen: &[&Sweep], depths: &[u32]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::sweep_chart;
     use crate::fixture::{self, Made};
     use crate::report::Report;
     use record::{MeasuredTrial, State};
@@ -242,6 +254,8 @@ mod tests {
         assert_eq!(lines(&drawn(series(1, "random", 8))), 3);
         let mut trials = series(1, "random", 8);
         trials[2].trial.state = State::Invalid;
+        let by_depth = sweep_chart::sweeps(&Report::of(&fixture::study("sweep", trials.clone())).disk.sweeps);
+        assert_eq!(by_depth[0].each_ref().map(lines), [1, 1], "rate and latency by depth");
         let chart = drawn(trials);
         assert_eq!((lines(&chart), chart.svg.matches("<circle").count()), (1, 3));
         assert_eq!(chart.table.rows[2].cells, ["4", "–"]);
@@ -271,6 +285,14 @@ mod tests {
         let chart = drawn(all.collect());
         assert_eq!(chart.heading, "Latency over throughput: random read");
         assert!(chart.svg.contains(">32 KiB<") && !chart.svg.contains(">64 KiB<"), "{}", chart.svg);
+    }
+
+    /// Of 43,000 and 1,600 IOPS the slower series was a line at the left end.
+    #[test]
+    fn rates_far_apart_are_drawn_by_factors() {
+        let far = chart(&Report::of(&crate::tests::sweep()).disk.sweeps).unwrap();
+        assert!(far.svg.contains("throughput, IOPS (logarithmic)"), "{}", far.svg);
+        assert!(!drawn(series(1, "random", 8)).svg.contains("IOPS (logarithmic)"));
     }
 
     #[test]
