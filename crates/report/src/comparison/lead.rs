@@ -77,13 +77,13 @@ fn grid(compared: &StudyComparison) -> Option<Chart> {
     let heat = Heat {
         heading: format!("{}, {}", chart::name(compared), metric.unit),
         caption: match blocks {
-            1 => "One block, no intervals. ★ is the best mean.".to_owned(),
+            1 => "One block, no intervals. ★: the best mean.".to_owned(),
             _ => format!(
-                "Mean over {blocks} blocks, with its 95% CI below. ★ is the best mean; the verdicts tell which differences are certain."
+                "Mean over {blocks} blocks, and its 95% CI. ★: the best mean. The verdicts say which differences are certain."
             ),
         },
-        rows: (axis_words(&rows.name).into(), rows.levels.clone()),
-        columns: (axis_words(&columns.name).into(), columns.levels.clone()),
+        rows: (axis_words(&rows.name), rows.levels.clone()),
+        columns: (axis_words(&columns.name), columns.levels.clone()),
         cells,
     };
     Some(heat.chart())

@@ -88,7 +88,7 @@ impl History {
                     format::per_cent(stats::CHANGE_CHANCE_MAX)
                 ),
             ),
-            out => (Reliability::Medium, format!("{runs}; {} left out", format::counted(out, "run", "runs"))),
+            out => (Reliability::Medium, format!("{runs}; {} skipped", format::counted(out, "run", "runs"))),
         }
     }
 

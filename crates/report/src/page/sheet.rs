@@ -45,9 +45,9 @@ impl Report {
 fn question(report: &Report) -> String {
     if let Some(compared) = &report.comparison {
         let axes: Vec<String> =
-            compared.axes.iter().map(|axis| crate::comparison::axis_words(&axis.name).into()).collect();
+            compared.axes.iter().map(|axis| crate::comparison::axis_words(&axis.name)).collect();
         return format!(
-            "What does a change of {} gain?",
+            "What changes with {}?",
             format::listed(&axes.iter().map(String::as_str).collect::<Vec<_>>())
         );
     }
@@ -55,7 +55,7 @@ fn question(report: &Report) -> String {
         workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some()).collect();
     match run.as_slice() {
         [(_, only)] => only.question(report).to_owned(),
-        _ => "What does this machine give a database?".to_owned(),
+        _ => "How fast is a database on this machine?".to_owned(),
     }
 }
 
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn several_workloads_ask_about_the_machine_and_a_study_about_its_axis() {
         let check = Report::of(&tests::historian::check()).sheet();
-        assert!(check.contains("What does this machine give a database?"));
+        assert!(check.contains("How fast is a database on this machine?"));
         for study in tests::comparison::all() {
             let sheet = Report::of(&study).sheet();
-            assert!(sheet.contains("What does a change of "), "{sheet}");
+            assert!(sheet.contains("What changes with "), "{sheet}");
         }
     }
 }

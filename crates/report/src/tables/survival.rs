@@ -203,8 +203,7 @@ fn together(kinds: &[OfKind<'_>]) -> Option<Verdict> {
         Some((short_name(name, kinds, trials), kept))
     };
     let all: Vec<(String, Kept)> = kinds.iter().filter_map(told).collect();
-    let (whole, partly): (Vec<&(String, Kept)>, Vec<&(String, Kept)>) =
-        all.iter().partition(|(_, kept)| kept.is_whole());
+    let (whole, partly) = all.iter().partition::<Vec<_>, _>(|(_, kept)| kept.is_whole());
     let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
     let mut parts: Vec<String> = Vec::new();
     parts.extend(
