@@ -316,9 +316,9 @@ pub(crate) struct Report {
     #[arg(long, hide_short_help = true, value_name = "LIST", help_heading = "Output")]
     pub(crate) percentiles: Option<record::Percentiles>,
 
-    /// Write a summary of one A4 page to a new file
+    /// Write a one-page summary to a new file
     ///
-    /// The page is for people who decide. It has the question, the answer, one chart, the reliability, the machine and the date. A browser prints it as PDF on
+    /// The page is one sheet of A4, for people who decide. It has the question, the answer, one chart, the reliability, the machine and the date. A browser prints it as PDF on
     /// one sheet. If FILE is -, prony prints the page instead of the text.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) summary: Option<PathBuf>,

@@ -46,10 +46,9 @@ fn question(report: &Report) -> String {
     if let Some(compared) = &report.comparison {
         let axes: Vec<String> =
             compared.axes.iter().map(|axis| crate::comparison::axis_words(&axis.name)).collect();
-        return format!(
-            "What changes with {}?",
-            format::listed(&axes.iter().map(String::as_str).collect::<Vec<_>>())
-        );
+        let does = if axes.len() == 1 { "does" } else { "do" };
+        let axes = format::listed(&axes.iter().map(String::as_str).collect::<Vec<_>>());
+        return format!("How {does} {axes} change the result?");
     }
     let run: Vec<(Workload, &dyn Shown)> =
         workloads::all().filter(|(workload, _)| report.trials_of(*workload).next().is_some()).collect();
@@ -130,7 +129,7 @@ mod tests {
         assert!(check.contains("How fast is a database on this machine?"));
         for study in tests::comparison::all() {
             let sheet = Report::of(&study).sheet();
-            assert!(sheet.contains("What changes with "), "{sheet}");
+            assert!(sheet.contains(" change the result?"), "{sheet}");
         }
     }
 }
