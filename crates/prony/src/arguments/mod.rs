@@ -318,8 +318,8 @@ pub(crate) struct Report {
 
     /// Write a one-page summary to a new file
     ///
-    /// The page is one sheet of A4, for people who decide. It has the question, the answer, one chart, the reliability, the machine and the date. A browser prints it as PDF on
-    /// one sheet. If FILE is -, prony prints the page instead of the text.
+    /// The page is one sheet of A4, for people who decide. It has the question, the answer, one chart, the reliability, the
+    /// machine and the date. If FILE is -, prony prints the page instead of the text.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) summary: Option<PathBuf>,
 
