@@ -13,13 +13,13 @@ const GROUND_MOST: f64 = 0.35;
 
 /// One cell.
 pub(crate) struct Cell {
-    /// What its ground stands for.
+    /// Value that the opacity of its background follows.
     pub(crate) value: f64,
     /// `12,340`
     pub(crate) text: String,
     /// `12,100–12,600`; empty if unknown.
     pub(crate) beside: String,
-    /// Whether it is the best of all.
+    /// Best value of the grid.
     pub(crate) best: bool,
 }
 

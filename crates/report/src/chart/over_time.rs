@@ -31,7 +31,7 @@ pub(crate) struct Line {
     points: Vec<(f64, Option<f64>)>,
     /// Whether a value stands until the next one is known.
     joined: bool,
-    /// Whether nothing is drawn while nobody was answered.
+    /// Leaves a gap while the database answers nobody.
     broken: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Course {
 }
 
 impl Span {
-    /// The marks of a trial, kind by kind. What is done in a moment has no length; an outage in which nobody was answered is told once.
+    /// The marks of a trial, kind by kind. A moment has no length. An outage with a silence is drawn once.
     pub(crate) fn of(trial: &Trial) -> Vec<Self> {
         let all = &trial.beside.marks;
         let overlaps = |one: &Mark, other: &Mark| {
@@ -85,12 +85,12 @@ impl Span {
         Self { ink, name: mark.kind.name(), begin_s: mark.begin_s, end_s }
     }
 
-    /// Whether it marks a moment: a dashed line, and no ground.
+    /// True for a moment, which is a dashed line.
     fn is_moment(&self) -> bool {
         self.ink == Ink::Text
     }
 
-    /// Whether nobody was answered meanwhile.
+    /// True if the database answered nobody.
     fn is_outage(&self) -> bool {
         [MarkKind::Silence.name(), MarkKind::Outage.name()].contains(&self.name)
     }

@@ -89,8 +89,8 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
     name(canvas, &marks, &frame, &x.scale);
 }
 
-/// Seconds between two readings from which on nothing is drawn between them.
-const GAP_S: f64 = 1.5;
+/// Longest time between two readings that are joined. Their times are rounded, so readings that follow each other may be two apart.
+const GAP_S: f64 = 2.5;
 
 /// The seconds that follow each other, as ranges: nothing is drawn where a server was not looked at, or answered nobody.
 fn unbroken(ends_s: &[f64], outages: &[(f64, f64)]) -> Vec<Range<usize>> {

@@ -265,11 +265,11 @@ impl Shown for OfHistorian {
         ]
     }
 
-    /// Searches and series over the rows of a flush.
     fn tiles(&self, report: &Report) -> Vec<Tile> {
         lead::tiles(report)
     }
 
+    /// Searches and series over the rows of a flush.
     fn overview(&self, report: &Report) -> Vec<Chart> {
         let searches =
             report.searches.iter().filter_map(|search| search_chart::search(search, &report.trials));

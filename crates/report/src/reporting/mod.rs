@@ -4,6 +4,7 @@
 mod chart;
 mod facts;
 mod finding;
+mod lead;
 mod model;
 mod table;
 mod words;
@@ -17,6 +18,7 @@ pub use model::{DeviceReads, Reporting, Used};
 use crate::chart::{Chart, strip};
 use crate::configuration::Configuration;
 use crate::csv::{Field, number};
+use crate::lead::Tile;
 use crate::metrics::MetricOf;
 use crate::report::Report;
 use crate::section::{Block, Place, Section};
@@ -153,6 +155,14 @@ impl Shown for OfReporting {
         let plans = table::plans(report)
             .map(|table| Block::Folded { summary: "Plans of the reports".to_owned(), table });
         vec![Section { place: Place::Figures, blocks: main.into_iter().chain(used).chain(plans).collect() }]
+    }
+
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
+    }
+
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        lead::chart(report)
     }
 
     fn overview(&self, report: &Report) -> Vec<Chart> {

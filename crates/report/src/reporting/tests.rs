@@ -421,3 +421,21 @@ fn trials_of_which_the_same_was_not_read_are_told_together() {
         "{notes:?}"
     );
 }
+
+#[test]
+fn the_head_of_the_page_has_the_first_report_and_the_next_ones() {
+    let report = report(|_, _| {});
+    let run = report.trials.iter().find_map(Trial::reporting).unwrap();
+    let told: Vec<String> = OfReporting
+        .tiles(&report)
+        .iter()
+        .map(|tile| format!("{}: {} {}", tile.label, tile.figure, tile.unit))
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("First report, "), "{told:?}");
+    assert!(told[0].ends_with(&super::words::time(run.first_s.unwrap())), "{told:?}");
+    assert!(told[1].ends_with(&super::words::time(run.mean_s.unwrap())), "{told:?}");
+    let chart = OfReporting.lead(&report).unwrap();
+    assert_eq!(chart.svg.matches("<rect").count(), 2, "a bar for each");
+    assert!(chart.legend.len() == 2 && chart.table.rows.len() == 2);
+}
