@@ -26,7 +26,7 @@ pub(crate) struct Tile {
     pub(crate) tone: Tone,
 }
 
-/// Whether a large figure is good or bad by itself. Text says so too, never the colour alone.
+/// Judgement of a large figure. The text says it too, so colour is never alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// It is neither.
@@ -86,7 +86,7 @@ impl Lead {
         Self { tiles, chart: own().or_else(of_all).or_else(|| of_only_trial(report)) }
     }
 
-    /// Whether it shows a chart already.
+    /// True if the head shows this chart.
     pub(crate) fn has(&self, chart: &Chart) -> bool {
         self.chart.as_ref().is_some_and(|own| own.svg == chart.svg)
     }

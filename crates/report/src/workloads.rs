@@ -252,7 +252,7 @@ pub(crate) trait Shown: Sync {
         None
     }
 
-    /// Whether its figures and its chart say of a study that compares what it came to, instead of the chart of any study.
+    /// True if its own figures and chart lead the page of a study, in place of the study's chart.
     fn leads_study(&self, _: &Report) -> bool {
         false
     }

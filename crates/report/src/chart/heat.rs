@@ -1,4 +1,4 @@
-//! A grid of values over two axes: a number in each cell, with a ground that is the stronger the greater the value is.
+//! A grid of values over two axes. Each cell has a number, and a background that is stronger for greater values.
 
 use super::Chart;
 use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
@@ -8,7 +8,7 @@ use crate::table::{Column, Row, Table};
 /// Height of a cell, and of the heads of the columns.
 const CELL: f64 = 46.0;
 const HEAD: f64 = 44.0;
-/// Strongest ground, as opacity: the text above it stays readable.
+/// Opacity of the strongest background. Text on it stays readable.
 const GROUND_MOST: f64 = 0.35;
 
 /// One cell.

@@ -119,7 +119,7 @@ impl Span {
         grounds.chain(moments).collect()
     }
 
-    /// The times in which nobody was answered.
+    /// The times without an answer.
     pub(super) fn outages(spans: &[Self]) -> Vec<(f64, f64)> {
         spans.iter().filter(|span| span.is_outage()).map(|span| (span.begin_s, span.end_s)).collect()
     }
@@ -204,7 +204,7 @@ impl Line {
         Self { joined: true, ..self }
     }
 
-    /// The line of what the target did: a gap, not a value, while nobody was answered.
+    /// Leaves a gap in the line during each time without an answer.
     pub(crate) fn broken(self) -> Self {
         Self { broken: true, ..self }
     }
@@ -356,7 +356,7 @@ fn draw_line(canvas: &mut Canvas<'_>, line: &Line, gaps: &[(f64, f64)], x: &Scal
     }
 }
 
-/// A ground under each span, wide enough to be seen, and a dashed line at each moment.
+/// A background for each span, wide enough to be seen, and a dashed line at each moment.
 pub(super) fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
     for span in spans.iter().filter(|span| !span.is_moment()) {
         let (left, right) = (x.at(span.begin_s), x.at(span.end_s));
@@ -459,7 +459,7 @@ mod tests {
         Span { ink, name, begin_s, end_s }
     }
 
-    /// A line once led through the seconds in which nobody was answered.
+    /// A line once led through the seconds without an answer.
     #[test]
     fn a_broken_line_has_a_gap_where_nobody_was_answered() {
         let points = [(1.0, Some(5.0)), (2.0, Some(0.0)), (3.0, Some(0.0)), (4.0, Some(7.0))];

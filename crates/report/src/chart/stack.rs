@@ -92,7 +92,7 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
 /// Longest time between two readings that are joined. Their times are rounded, so readings that follow each other may be two apart.
 const GAP_S: f64 = 2.5;
 
-/// The seconds that follow each other, as ranges: nothing is drawn where a server was not looked at, or answered nobody.
+/// Ranges of seconds that follow each other. Nothing is drawn while a server was not read, or gave no answer.
 fn unbroken(ends_s: &[f64], outages: &[(f64, f64)]) -> Vec<Range<usize>> {
     let is_out =
         |index: usize| outages.iter().any(|&(begin, end)| (begin..end).contains(&(ends_s[index] - 0.5)));

@@ -1,12 +1,12 @@
-//! The colours of the pages are told apart by everyone, in light and in dark (WCAG 2.2, 1.4.3 and 1.4.11).
+//! The colours of the pages have enough contrast for everyone, in light and in dark (WCAG 2.2, 1.4.3 and 1.4.11).
 
 use std::collections::BTreeMap;
 
 use super::STYLE;
 
-/// Contrast of text with its ground.
+/// Least contrast of text with its background.
 const TEXT_LEAST: f64 = 4.5;
-/// Contrast of lines and areas that mean something with their ground.
+/// Least contrast of lines and areas with their background.
 const DRAWN_LEAST: f64 = 3.0;
 
 /// Variables whose value is a colour, of the first rule of the root or of the one for dark screens.

@@ -30,7 +30,7 @@ pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
     list_but(verdicts, &[], &html! {})
 }
 
-/// The list without the findings at these places, which the page has printed already, and with the cards of what does not count.
+/// The list without the findings that the page has already, and with the cards of invalid trials.
 pub(crate) fn list_but(verdicts: &[Verdict], printed: &[usize], invalid: &Markup) -> Markup {
     let of = |level: Level| verdicts.iter().filter(move |verdict| verdict.level == level);
     let rates = of(Level::Finding).filter(|verdict| is_headline(verdict)).count();

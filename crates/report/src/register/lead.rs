@@ -1,4 +1,4 @@
-//! The head of a page on registers: how long nobody was answered, what was lost, what nobody knows, and the rate.
+//! The head of a page on registers: the longest outage, lost writes, writes without an answer, and the rate.
 
 use record::Workload;
 

@@ -54,7 +54,7 @@ struct Row {
     /// How it is made, in the words of its engine.
     made: String,
     cells: Vec<Cell>,
-    /// Whether commits are durable, and what a kill left.
+    /// Durability of commits, and what survived the kill.
     durable: [String; 2],
     /// The same in a sentence.
     durability: String,
@@ -66,7 +66,7 @@ struct Row {
 struct Cell {
     /// A factor, or a figure with its unit.
     lines: [String; 2],
-    /// Ink and opacity of its ground.
+    /// Ink and opacity of its background.
     shade: Option<(Ink, f64)>,
     /// All of it: `volatile, UPDATE all: 470 ms (×1.6)`.
     whole: String,

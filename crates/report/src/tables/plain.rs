@@ -112,7 +112,7 @@ fn is_alike(gain: &Gain) -> bool {
     }
 }
 
-/// Whether the comparison of kinds finds no relevant difference in a metric of these trials.
+/// True if the comparison of kinds finds no relevant difference in this metric.
 pub(super) fn is_like_reference(report: &Report, trials: &[u32], metric: &str) -> bool {
     let found = || {
         let comparison = report.comparison.as_ref()?;

@@ -90,7 +90,7 @@ pub(super) struct Kept {
     pub(super) rows_gone: u64,
     /// How long before the kill the oldest lost change was acknowledged, in seconds.
     lost_oldest_s: Option<f64>,
-    /// Whether something else is wrong.
+    /// True if something else is wrong.
     is_wrong: bool,
 }
 
@@ -110,12 +110,12 @@ pub(super) fn kept<'a>(tables: impl Iterator<Item = &'a Tables>) -> Option<Kept>
 }
 
 impl Kept {
-    /// Whether all rows and all acknowledged changes were there.
+    /// True if all rows and all acknowledged changes survived.
     pub(super) fn is_whole(&self) -> bool {
         self.lost == 0 && self.rows_gone == 0 && !self.is_wrong
     }
 
-    /// Whether less was there than was promised.
+    /// True if less survived than the server promised.
     pub(super) fn is_broken(&self) -> bool {
         self.is_wrong || (self.is_durable && !self.is_whole())
     }
@@ -144,7 +144,7 @@ impl Kept {
     }
 }
 
-/// Fewer lost changes than this are told as a number, not as a share.
+/// Fewer lost changes than this are printed as a number, more as a share.
 const FEW: u64 = 1_000;
 
 /// What kills left, or that nothing was killed.
@@ -192,7 +192,7 @@ pub(super) fn findings(report: &Report) -> Vec<Verdict> {
     told.into_iter().chain(not_tried).collect()
 }
 
-/// What is to be known of what survives only since its kernel did.
+/// A warning for data that survived because the kernel did.
 const NOT_A_POWER_LOSS: &str =
     "this was a killed process, not a power loss: data in the kernel survives it, but not a power loss";
 

@@ -49,7 +49,7 @@ impl Ability {
     }
 }
 
-/// Those of which a test was made.
+/// Rows that were measured.
 pub(super) fn abilities(report: &Report, storage: &Storage) -> Vec<Ability> {
     let Some(library) = published::library() else { return Vec::new() };
     [Kind::Commit, Kind::Pages, Kind::Scan]

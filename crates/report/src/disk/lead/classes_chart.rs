@@ -60,7 +60,7 @@ pub(super) fn chart(abilities: &[Ability]) -> Option<Chart> {
     })
 }
 
-/// Whether its interval begins below its scale.
+/// True if the interval begins below the scale.
 fn goes_on(ability: &Ability) -> bool {
     matches!(ability.found, Found::Counts { interval: Some((low, _)), .. } if low < scale(ability).low)
 }

@@ -32,7 +32,7 @@ enum Run {
     Rounds,
     /// What the storage gives a database.
     Storage(Vec<Ability>),
-    /// Whether pages are what was written.
+    /// The figures for pages that prony wrote and read.
     Pages,
     /// One test or several, each by itself.
     Tests,
@@ -107,7 +107,7 @@ fn latency_tile(label: impl Into<String>, us: f64) -> Tile {
     Tile::new(label, figure, unit)
 }
 
-/// A tile of what does not count, with its figure if there is one.
+/// A tile of an invalid test, with its figure if there is one.
 fn invalid_tile(label: impl Into<String>, figure: Option<f64>, unit: &str, state: State) -> Tile {
     let tile = match figure {
         Some(figure) => Tile::new(label, format::figure(figure), unit),

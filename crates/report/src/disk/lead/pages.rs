@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(heading(verified()), "Stalls and longest I/O over time");
     }
 
-    /// Zero of what was looked at is not zero of all.
+    /// Zero damaged pages among those read does not mean zero among all.
     #[test]
     fn zero_is_not_good_where_pages_were_not_checked_or_the_trial_does_not_count() {
         let partly = Verified { checked: 600, ..verified() };

@@ -63,7 +63,7 @@ fn uncounted_tile(trial: &Trial) -> Option<Tile> {
     Some(invalid_tile(&trial.name, Some(value), unit, trial.state))
 }
 
-/// Throughput with its interval, and whether an offered rate was held.
+/// Throughput with its interval. For an offered rate, also the verdict: sustained or not.
 fn throughput(report: &Report, disk: &Configuration, label: &str) -> Option<(Tile, String)> {
     let figures = disk.main()?;
     let (value, unit) = finding::headline(disk.disk(), figures)?;
