@@ -346,6 +346,6 @@ impl Drop for Conn {
 }
 
 fn lost() -> DriverError {
-    let words = "the connection was already closed after an earlier error";
+    let words = "the connection is unusable: an earlier exchange failed or was abandoned";
     DriverError::Io(std::io::Error::new(std::io::ErrorKind::NotConnected, words))
 }

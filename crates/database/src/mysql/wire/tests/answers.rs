@@ -195,7 +195,7 @@ fn an_exchange_that_was_given_up_is_not_taken_up_again() {
     let mut conn = over(peer, NEW);
     assert!(conn.query_drop("SELECT 1").now_or_never().is_none(), "it waits");
     let error = at_once(conn.query_drop("SELECT 2")).unwrap_err();
-    assert!(error.to_string().contains("given up"), "{error}");
+    assert!(error.to_string().contains("an earlier exchange failed or was abandoned"), "{error}");
     drop(conn);
     assert_eq!(*heard.lock().unwrap(), b"\x09\0\0\0\x03SELECT 1");
 }
