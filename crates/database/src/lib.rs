@@ -57,6 +57,7 @@ pub use ownership::{Claim, Existing, RunId};
 pub use reactor::{Alarm, Reactor};
 pub use rows::{Cell, Column, Kind, Rows, RowsProcedure, Table, Value};
 pub use session::{Connection, Session, Sizes, UsedSpace, WriteMethod};
+pub use sqlite::SessionsAtWork;
 pub use statement::{Answer, Mistake, Protocol, Refusal, Wanted};
 pub use transaction::Transaction;
 pub use url::{Interface, Url, UrlError};

@@ -1,13 +1,14 @@
-//! What sessions of SQLite do while a trial runs, ten times a second. Each is a thread of this program, so that the kernel tells it:
-//! which system call the thread is in, and on which file.
+//! What sessions of SQLite do while a trial runs, ten times a second. Each works on a thread of this program, so that the kernel tells it:
+//! which system call the thread is in, and on which file. Of a thread that waits for another one the kernel does not tell why.
+//! Sessions count themselves who wait for a lock, and how many there are: they share threads, and a thread without work is nobody's.
 //!
 //! A kernel that does not tell this is a note. Nothing is judged here.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use database::SessionsAtWork;
 use record::{Resources, ServerTold, doing};
 
 use crate::sampling::Sampler;
@@ -55,8 +56,8 @@ pub(crate) struct InProcess {
     own: PathBuf,
     /// Name of the first of the databases.
     name: String,
-    /// How often each thread had run at the last look.
-    ran: BTreeMap<String, u64>,
+    /// What sessions say of themselves.
+    at_work: fn() -> SessionsAtWork,
     found: ServerTold,
     given_s: f64,
     is_refused: bool,
@@ -65,14 +66,16 @@ pub(crate) struct InProcess {
 
 impl InProcess {
     pub(crate) fn new(name: String) -> Self {
-        Self::at(PathBuf::from("/proc/self"), name)
+        // What worked before the trial is not of it.
+        let _before = SessionsAtWork::look();
+        Self::at(PathBuf::from("/proc/self"), name, SessionsAtWork::look)
     }
 
-    fn at(own: PathBuf, name: String) -> Self {
+    fn at(own: PathBuf, name: String, at_work: fn() -> SessionsAtWork) -> Self {
         Self {
             own,
             name,
-            ran: BTreeMap::new(),
+            at_work,
             found: ServerTold::default(),
             given_s: 0.0,
             is_refused: false,
@@ -83,7 +86,7 @@ impl InProcess {
     fn look(&mut self) {
         let tasks = fs::read_dir(self.own.join("task")).into_iter().flatten().flatten();
         let read = |path: PathBuf| fs::read_to_string(path).ok();
-        let mut ran = BTreeMap::new();
+        let mut working = 0;
         for task in tasks {
             let task = task.path();
             if read(task.join("comm")).is_none_or(|name| name.trim() != SESSION) {
@@ -93,18 +96,18 @@ impl InProcess {
                 self.refuse();
                 return;
             };
-            let times =
-                read(task.join("schedstat")).and_then(|text| text.split_whitespace().nth(2)?.parse().ok());
-            let number = task.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let has_run = times.is_none() || self.ran.get(&number).copied() != times;
-            ran.extend(times.map(|times: u64| (number, times)));
-            // A thread that waits for its next statement, and has not run since, is a session that does nothing.
-            let what = what(&self.own, &call);
-            if what != doing::IDLE || has_run {
+            if let Some(what) = what(&self.own, &call) {
                 *self.found.sessions.entry(what).or_default() += 1;
+                working += 1;
             }
         }
-        self.ran = ran;
+        let SessionsAtWork { active, waiting } = (self.at_work)();
+        let resting = active.saturating_sub(working + waiting);
+        for (what, count) in [(doing::ROW_LOCK, waiting), (doing::IDLE, resting)] {
+            if count > 0 {
+                *self.found.sessions.entry(what.to_owned()).or_default() += count;
+            }
+        }
         self.found.looks += 1;
     }
 
@@ -119,16 +122,16 @@ impl InProcess {
     }
 }
 
-/// `fdatasync of the log`, by the text of `syscall` of proc(5): `75 0x9 …`, or `running`.
-fn what(own: &Path, call: &str) -> String {
+/// `fdatasync of the log`, by the text of `syscall` of proc(5): `75 0x9 …`, or `running`; none of a thread that waits for another one.
+fn what(own: &Path, call: &str) -> Option<String> {
     let mut fields = call.split_ascii_whitespace();
     let Some(number) = fields.next().and_then(|number| number.parse::<u64>().ok()) else {
-        return doing::EXECUTING.to_owned();
+        return Some(doing::EXECUTING.to_owned());
     };
     let name = CALLS.iter().find(|(of, _)| *of == number).map(|(_, name)| *name);
-    match name {
+    let what = match name {
         None => format!("system call {number}"),
-        Some("futex") => doing::IDLE.to_owned(),
+        Some("futex") => return None,
         // It lets another session finish that writes.
         Some("nanosleep" | "clock_nanosleep") => doing::ROW_LOCK.to_owned(),
         Some(name) => {
@@ -138,7 +141,8 @@ fn what(own: &Path, call: &str) -> String {
             let is_log = path.is_some_and(|path| path.to_string_lossy().ends_with(LOG));
             format!("{name} of the {}", if is_log { "log" } else { "data" })
         }
-    }
+    };
+    Some(what)
 }
 
 impl Sampler for InProcess {
@@ -194,10 +198,10 @@ mod tests {
             own
         }
 
-        fn task(&self, number: u32, name: &str, call: &str, times: u64) {
+        fn task(&self, number: u32, name: &str, call: &str) {
             let task = self.0.path().join(format!("task/{number}"));
             fs::create_dir_all(&task).unwrap();
-            for (file, text) in [("comm", name), ("syscall", call), ("schedstat", &format!("1 2 {times}"))] {
+            for (file, text) in [("comm", name), ("syscall", call)] {
                 fs::write(task.join(file), format!("{text}\n")).unwrap();
             }
         }
@@ -211,24 +215,26 @@ mod tests {
     fn each_thread_of_a_session_is_in_a_system_call_or_works() {
         let own = Own::new();
         let call = |name: &str, file: &str| format!("{} {file} 0x0 0x0", Own::number(name));
-        own.task(1, "prony", "running", 1);
-        own.task(2, "sqlite", &call("fdatasync", "0x9"), 1);
-        own.task(3, "sqlite", &call("pread64", "0xa"), 1);
-        own.task(4, "sqlite", "running", 1);
-        own.task(5, "sqlite", &call("futex", "0x5f"), 1);
-        own.task(6, "sqlite", &call("clock_nanosleep", "0x0"), 1);
-        own.task(7, "sqlite", "900 0x0", 1);
-        let mut sampler = InProcess::at(own.0.path().to_owned(), "store (sqlite)".to_owned());
+        own.task(1, "prony", "running");
+        own.task(2, "sqlite", &call("fdatasync", "0x9"));
+        own.task(3, "sqlite", &call("pread64", "0xa"));
+        own.task(4, "sqlite", "running");
+        own.task(5, "sqlite", &call("futex", "0x5f"));
+        own.task(6, "sqlite", &call("clock_nanosleep", "0x0"));
+        own.task(7, "sqlite", "900 0x0");
+        // Nine sessions: five work, two wait for a lock, and two rest. How many threads have no work does not matter.
+        let mut sampler = InProcess::at(own.0.path().to_owned(), "store (sqlite)".to_owned(), || {
+            SessionsAtWork { active: 9, waiting: 2 }
+        });
         assert_eq!(sampler.sample(0.1), None);
         let read = sampler.sample(1.0).unwrap();
         let told = &read.told["store (sqlite)"];
         let expected = [
             ("executing", 2),
             ("fdatasync of the log", 2),
-            // The second time it has not run since.
-            ("idle", 1),
+            ("idle", 4),
             ("pread64 of the data", 2),
-            ("row lock", 2),
+            ("row lock", 6),
             ("system call 900", 2),
         ];
         assert_eq!(told.looks, 2);
@@ -238,9 +244,11 @@ mod tests {
     #[test]
     fn a_kernel_that_does_not_tell_is_a_note_once() {
         let own = Own::new();
-        own.task(2, "sqlite", "running", 1);
+        own.task(2, "sqlite", "running");
         fs::remove_file(own.0.path().join("task/2/syscall")).unwrap();
-        let mut sampler = InProcess::at(own.0.path().to_owned(), "store (sqlite)".to_owned());
+        let mut sampler = InProcess::at(own.0.path().to_owned(), "store (sqlite)".to_owned(), || {
+            SessionsAtWork { active: 1, waiting: 0 }
+        });
         assert_eq!((sampler.sample(0.1), sampler.sample(1.2)), (None, None));
         let notes = sampler.notes();
         assert_eq!(notes.len(), 1);

@@ -1,6 +1,7 @@
 //! How a session waits for another one that writes: as SQLite itself would, but no longer than somebody waits for it.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +11,14 @@ use rusqlite::Connection as Database;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Pauses between two tries, and then 100 ms each: `sqliteDefaultBusyCallback` of SQLite's `main.c`.
 const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+
+/// Sessions of this program that wait for another one that writes.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+
+/// Sessions of this program that wait for another one that writes, now.
+pub(super) fn waiting() -> u64 {
+    WAITING.load(Ordering::Relaxed)
+}
 
 thread_local! {
     /// Of the session that this thread works for. SQLite calls back without an argument of ours.
@@ -77,7 +86,10 @@ impl Patience {
         database.busy_handler(Some(|tries| {
             let Some(pause) = pause_after(tries) else { return false };
             let waited_for = WAITED_FOR.with_borrow(Option::clone);
-            waited_for.is_none_or(|waited_for| waited_for.pause(pause))
+            WAITING.fetch_add(1, Ordering::Relaxed);
+            let is_patient = waited_for.is_none_or(|waited_for| waited_for.pause(pause));
+            WAITING.fetch_sub(1, Ordering::Relaxed);
+            is_patient
         }))
     }
 }

@@ -32,6 +32,23 @@ const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// The threads of all sessions.
 static THREADS: Pool = Pool::new("sqlite");
 
+/// What sessions of SQLite in this program do. A thread does not tell it: sessions share threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionsAtWork {
+    /// Those that work now or have worked since this was last asked.
+    pub active: u64,
+    /// Those that wait now for another one that writes.
+    pub waiting: u64,
+}
+
+impl SessionsAtWork {
+    /// Looks at them, and counts from now on.
+    #[must_use]
+    pub fn look() -> Self {
+        Self { active: THREADS.active(), waiting: busy::waiting() }
+    }
+}
+
 /// A connection to a file.
 pub(crate) struct SqliteSession {
     file: PathBuf,

@@ -289,3 +289,26 @@ async fn sessions_share_threads_and_wait_for_each_other_in_turn() {
     let mut session = own.session().await.unwrap();
     assert_eq!(session.query("SELECT n FROM n", &[]).await.unwrap(), [[Value::I64(SESSIONS as i64)]]);
 }
+
+/// Who waited for a lock was taken for a client that does nothing.
+#[tokio::test]
+async fn who_waits_for_a_lock_is_counted() {
+    let directory = TempDir::new().unwrap();
+    let own = own(&directory).await;
+    let (mut holder, mut waiter) = (own.session().await.unwrap(), own.session().await.unwrap());
+    holder.execute("BEGIN IMMEDIATE", &[]).await.unwrap();
+    let waits = tokio::spawn(async move { waiter.execute("BEGIN IMMEDIATE", &[]).await.map(|_| waiter) });
+    let seen = tokio::time::timeout(std::time::Duration::from_secs(60), async {
+        loop {
+            let look = super::SessionsAtWork::look();
+            if look.waiting > 0 {
+                break look;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    let seen = seen.await.expect("it waits");
+    assert!(seen.active >= 1, "who waits works: {seen:?}");
+    holder.execute("ROLLBACK", &[]).await.unwrap();
+    waits.await.unwrap().unwrap();
+}

@@ -5,6 +5,7 @@
 //!
 //! Nothing here knows an engine or a statement.
 
+mod at_work;
 mod pool;
 
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ use crate::Error;
 use crate::error::{Attempt, Doing, remedy};
 
 pub(crate) use pool::Pool;
+
+use at_work::RestsSince;
 
 /// How often something that nobody waits for any more is interrupted until it ends.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(1);
@@ -45,6 +48,7 @@ struct Line<C> {
     ended: Condvar,
     /// Whether others may wait for a lock of this connection.
     holds: AtomicBool,
+    rests: RestsSince,
 }
 
 struct State<C> {
@@ -81,7 +85,12 @@ impl<C: Send + 'static> Threaded<C> {
         let (connection, interrupt) = opened.await.unwrap_or_else(|_| Err(gone(attempt)))?;
         let state =
             State { connection: Some(connection), runs: false, commands: VecDeque::new(), has_thread: false };
-        let line = Line { state: Mutex::new(state), ended: Condvar::new(), holds: AtomicBool::new(false) };
+        let line = Line {
+            state: Mutex::new(state),
+            ended: Condvar::new(),
+            holds: AtomicBool::new(false),
+            rests: RestsSince::default(),
+        };
         Ok(Self { target, pool, line: Arc::new(line), interrupt })
     }
 
@@ -132,9 +141,9 @@ impl<C: Send + 'static> Threaded<C> {
             return true;
         }
         drop(state);
-        let line = Arc::clone(&self.line);
-        let has_thread =
-            self.pool.run(Box::new(move || line.work()), self.line.holds.load(Ordering::Relaxed)).is_ok();
+        let (line, pool) = (Arc::clone(&self.line), self.pool);
+        let is_first = self.line.holds.load(Ordering::Relaxed);
+        let has_thread = pool.run(Box::new(move || line.work(pool)), is_first).is_ok();
         if !has_thread {
             let mut state = self.line.lock();
             state.has_thread = false;
@@ -150,7 +159,7 @@ impl<C> Line<C> {
     }
 
     /// Runs all commands that there are.
-    fn work(&self) {
+    fn work(&self, pool: &Pool) {
         loop {
             let mut state = self.lock();
             let Some(command) = state.commands.pop_front() else {
@@ -164,7 +173,9 @@ impl<C> Line<C> {
             };
             state.runs = true;
             drop(state);
+            pool.at_work.begins(&self.rests);
             let ran = catch_unwind(AssertUnwindSafe(|| command(&connection)));
+            pool.at_work.ends(&self.rests);
             let mut state = self.lock();
             state.runs = false;
             // After a panic nobody knows what state it is in. Whoever waits for its answer learns that it is gone.
@@ -200,6 +211,7 @@ impl<C: Send + 'static> Drop for Threaded<C> {
         let connection = state.connection.take();
         drop(state);
         drop(connection);
+        self.pool.at_work.closes(&self.line.rests);
     }
 }
 

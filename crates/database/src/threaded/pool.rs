@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::at_work::AtWork;
+
 /// Most threads that work at once, where nobody waits for what they do.
 pub(super) const THREADS_MAX: usize = 128;
 /// Threads more for work that others wait for. It is short, but that of one who waits in turn until all others have let go.
@@ -21,6 +23,7 @@ pub(crate) struct Pool {
     state: Mutex<State>,
     /// Rings when there is work for an idle thread.
     work: Condvar,
+    pub(super) at_work: AtWork,
 }
 
 struct State {
@@ -50,7 +53,12 @@ impl Pool {
             idle: 0,
             working_on_other: 0,
         };
-        Self { name, state: Mutex::new(state), work: Condvar::new() }
+        Self { name, state: Mutex::new(state), work: Condvar::new(), at_work: AtWork::new() }
+    }
+
+    /// Connections that work now or have worked since this was last asked.
+    pub(crate) fn active(&self) -> u64 {
+        self.at_work.look()
     }
 
     /// Has a thread do something as soon as there is one. What others wait for goes first.
