@@ -7,6 +7,7 @@ use crate::comparison;
 use crate::configuration::Configuration;
 use crate::format;
 use crate::report::Report;
+use crate::trial::{Figures, Trial};
 use crate::verdict::rate::{self, Held};
 use crate::workloads;
 
@@ -77,7 +78,7 @@ impl Lead {
             return own.unwrap_or_else(|| comparison::lead::of(compared));
         }
         let tiles = run().map(|(workload, shown)| match shown.tiles(report) {
-            own if own.is_empty() => rates(report, workload),
+            own if own.is_empty() => rates(report, workload, &TAILS),
             own => own,
         });
         let tiles = foremost(tiles.collect());
@@ -99,17 +100,46 @@ fn of_only_trial(report: &Report) -> Option<Chart> {
     only.shown().course(only).into_iter().next()
 }
 
-/// What each configuration of a workload reached; of a single one its latency too.
-fn rates(report: &Report, workload: Workload) -> Vec<Tile> {
+/// A percentile by its name.
+pub(crate) type Tail = (&'static str, fn(&Figures) -> Option<f64>);
+
+pub(crate) const P99: Tail = ("p99", |figures| figures.latency.p99_us);
+
+/// Percentiles beside the rate of a single configuration.
+const TAILS: [Tail; 2] = [("p50", |figures| figures.latency.p50_us), P99];
+
+/// What each configuration of a workload reached; of a single one these percentiles of its latency too.
+pub(crate) fn rates(report: &Report, workload: Workload, tails: &[Tail]) -> Vec<Tile> {
     let measured: Vec<&Configuration> = report
         .configurations_of(workload)
         .filter(|one| !one.is_failed() && one.main().is_some_and(|main| main.per_s.is_some()))
         .collect();
-    let alone = measured.len() == 1;
-    measured.into_iter().flat_map(|one| figures(one, report, alone)).collect()
+    let tails = if measured.len() == 1 { tails } else { &[] };
+    measured.into_iter().flat_map(|one| figures(one, report, tails)).collect()
 }
 
-fn figures(configuration: &Configuration, report: &Report, alone: bool) -> Vec<Tile> {
+/// The only configuration of a workload, if it left figures, and the trial of it whose rate is in the middle.
+pub(crate) fn only(report: &Report, workload: Workload) -> Option<(&Configuration, &Trial)> {
+    let mut all = report.configurations_of(workload);
+    let only = all.next().filter(|one| all.next().is_none() && !one.is_failed())?;
+    let mut trials: Vec<&Trial> = only.measured_in(&report.trials).collect();
+    let per_s = |trial: &Trial| trial.main().and_then(|main| main.per_s).unwrap_or(0.0);
+    trials.sort_by(|one, other| per_s(one).total_cmp(&per_s(other)));
+    Some((only, trials.get(trials.len().saturating_sub(1) / 2)?))
+}
+
+/// The chart of one trial with, of several, which one that is.
+pub(crate) fn chart_of(trial: &Trial, of: usize, chart: Chart) -> Chart {
+    match of {
+        1 => chart,
+        of => Chart {
+            heading: format!("{}: trial {} of {of}, with the median rate", chart.heading, trial.number),
+            ..chart
+        },
+    }
+}
+
+fn figures(configuration: &Configuration, report: &Report, tails: &[Tail]) -> Vec<Tile> {
     let unit = &workloads::of(configuration.workload).words().unit;
     let Some((main, per_s)) = configuration.main().and_then(|main| Some((main, main.per_s?))) else {
         return Vec::new();
@@ -122,9 +152,8 @@ fn figures(configuration: &Configuration, report: &Report, alone: bool) -> Vec<T
         Some(Held::Yes(held)) => rate.beside(format!("{held}, {interval}")),
         None => rate.beside(interval),
     };
-    let tails = [("p50", main.latency.p50_us), ("p99", main.latency.p99_us)];
-    let latencies = tails.into_iter().filter(|_| alone).filter_map(|(name, us)| {
-        let text = format::latency(us?);
+    let latencies = tails.iter().filter_map(|(name, of)| {
+        let text = format::latency(of(main)?);
         let (figure, unit) = text.split_once(' ')?;
         Some(Tile::new(format!("{name} latency"), figure, unit))
     });

@@ -265,6 +265,11 @@ pub(crate) trait Shown: Sync {
     /// Charts of one trial.
     fn course(&self, trial: &Trial) -> Vec<Chart>;
 
+    /// True if its own charts of a trial show what sessions did.
+    fn draws_sessions(&self) -> bool {
+        false
+    }
+
     /// Number of the colour of a kind of operation, the same in all charts.
     fn ink(&self, kind: &str) -> usize;
 

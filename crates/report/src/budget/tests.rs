@@ -212,6 +212,30 @@ fn layers_of_a_trial_are_its_sessions_by_the_second() {
 }
 
 #[test]
+fn rate_latency_and_sessions_of_a_trial_share_one_axis_of_time() {
+    let report = Report::of(&fixture::study("orders", vec![told(&[("IO:WALSync", 20)], None)]));
+    let trial = &report.trials[0];
+    let courses = trial.shown().course(trial);
+    let course = &courses[0];
+    assert_eq!(course.heading, "Orders per minute, latency and sessions over time");
+    for title in [">orders per minute<", ">latency (logarithmic)<", ">sessions by what they did<"] {
+        assert!(course.svg.contains(title), "{title}");
+    }
+    assert_eq!(course.svg.matches(">since the start of the load<").count(), 1, "one axis of time");
+    assert_eq!(course.legend.len(), 1, "{:?}", course.legend);
+    let heads: Vec<&str> = course.table.columns.iter().map(|column| &*column.head).collect();
+    assert_eq!(heads, ["second", "finished orders/min", "p50", "p99", "max", "log flushes"]);
+    let first = &course.table.rows[0].cells;
+    assert_eq!(first.last().map(String::as_str), Some("2.00"), "{first:?}");
+    let page = report.html();
+    assert!(!page.contains("Sessions over time by activity"), "they are not drawn a second time");
+    // Without readings of sessions there are two panels.
+    let plain = Report::of(&fixture::study("orders", vec![Sold::at("O", &[50.0]).trial(1)]));
+    let course = &plain.trials[0].shown().course(&plain.trials[0])[0];
+    assert!(course.svg.contains("latency (logarithmic)") && !course.svg.contains("sessions by"));
+}
+
+#[test]
 fn what_rises_with_the_load_over_three_levels_is_said_to() {
     let word = |log: [(u64, u64); 3]| {
         let trial = |(number, (waits, works)): (usize, (u64, u64))| {

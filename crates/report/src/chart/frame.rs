@@ -11,6 +11,8 @@ pub(crate) const WIDTH: f64 = 480.0;
 pub(crate) const HEIGHT: f64 = 250.0;
 
 const TOP: f64 = 36.0;
+/// Height of the title of a vertical axis.
+pub(crate) const TITLE: f64 = 9.0;
 const BELOW: f64 = 44.0;
 const ROOM: f64 = 8.0;
 
@@ -54,7 +56,12 @@ impl Frame {
 
     /// The vertical axis alone, with its grid.
     pub(crate) fn vertical(&self, canvas: &mut Canvas<'_>, y: &Axis<'_>) {
-        canvas.text(Ink::Text, Side::Right, (0.0, 9.0), &titled(y));
+        self.vertical_titled(canvas, y, TITLE);
+    }
+
+    /// The vertical axis with its title at this height.
+    pub(crate) fn vertical_titled(&self, canvas: &mut Canvas<'_>, y: &Axis<'_>, height: f64) {
+        canvas.text(Ink::Text, Side::Right, (0.0, height), &titled(y));
         for tick in y.scale.ticks() {
             let height = y.scale.at(tick);
             canvas.line(Ink::Grid, 1.0, (self.left, height), (self.right, height));

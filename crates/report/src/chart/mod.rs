@@ -3,6 +3,7 @@
 //! Lines are labelled where they end; what colours mean that stand for something else, a legend says. Each chart carries a title and a description for those who
 //! do not see it, and its figures as a table. A chart draws what the model holds and computes no figure.
 
+pub(crate) mod aligned;
 pub(crate) mod canvas;
 pub(crate) mod frame;
 pub(crate) mod gain;
@@ -50,9 +51,14 @@ impl Key {
     }
 }
 
-/// The entries in the order in which they first come, each ink once: what shares an ink shares its entry. None where there is nothing to
-/// tell apart.
+/// The entries, each ink once; none where there is nothing to tell apart.
 pub(crate) fn legend(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
+    let keys = by_ink(entries);
+    if keys.len() < 2 { Vec::new() } else { keys }
+}
+
+/// The entries in the order in which they first come: what shares an ink shares its entry.
+pub(crate) fn by_ink(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
     let mut keys: Vec<(Ink, Vec<String>)> = Vec::new();
     for entry in entries {
         match keys.iter_mut().find(|(ink, _)| *ink == entry.ink) {
@@ -60,9 +66,6 @@ pub(crate) fn legend(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
             Some(_) => {}
             None => keys.push((entry.ink, vec![entry.text])),
         }
-    }
-    if keys.len() < 2 {
-        return Vec::new();
     }
     keys.into_iter().map(|(ink, texts)| Key::new(ink, texts.join(" or "))).collect()
 }

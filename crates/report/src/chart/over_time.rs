@@ -26,8 +26,8 @@ const SHORTEST_S: f64 = 0.5;
 
 /// A line: its colour, its name, its values by the end of their second.
 pub(crate) struct Line {
-    ink: Ink,
-    name: String,
+    pub(super) ink: Ink,
+    pub(super) name: String,
     points: Vec<(f64, Option<f64>)>,
     /// Whether a value stands until the next one is known.
     joined: bool,
@@ -106,7 +106,7 @@ impl Span {
     }
 
     /// Entries of a legend: a colour each, and all moments together.
-    fn keys(spans: &[Self]) -> Vec<Key> {
+    pub(super) fn keys(spans: &[Self]) -> Vec<Key> {
         let mut moments: Vec<&str> = Vec::new();
         for span in spans.iter().filter(|span| span.is_moment()) {
             if !moments.contains(&span.name) {
@@ -268,16 +268,21 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     })
 }
 
-/// p50, p99 and longest latency of a kind. None of a trial with fewer than two seconds.
-pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
+/// The longest latency of a kind in each second, its p99 and its p50.
+pub(super) fn latencies(trial: &Trial, kind: &str) -> [Line; 3] {
     let of = |ink: Ink, name: &str, value: fn(&OperationSample) -> Option<f64>| {
         Line::of(ink, name, trial, move |sample| sample.operations.get(kind).and_then(value))
     };
-    let all = [
+    [
         of(Ink::Series(3), "max", |operation| operation.latency.max_us),
         of(Ink::Series(1), "p99", |operation| operation.latency.p99_us),
         of(Ink::Series(0), "p50", |operation| operation.latency.p50_us),
-    ];
+    ]
+}
+
+/// p50, p99 and longest latency of a kind. None of a trial with fewer than two seconds.
+pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
+    let all = latencies(trial, kind);
     let missing = all.iter().any(|line| line.values().count() * 2 < line.points.len());
     let drawn: Vec<Line> = all.into_iter().filter(|line| line.values().count() > 1).collect();
     let low = drawn.iter().flat_map(Line::values).reduce(f64::min)?;
@@ -338,7 +343,7 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
     })
 }
 
-fn draw_line(canvas: &mut Canvas<'_>, line: &Line, gaps: &[(f64, f64)], x: &Scale, y: &Scale) {
+pub(super) fn draw_line(canvas: &mut Canvas<'_>, line: &Line, gaps: &[(f64, f64)], x: &Scale, y: &Scale) {
     let drawn = line.without(if line.broken { gaps } else { &[] });
     let known: Vec<(f64, Option<f64>)> =
         drawn.into_iter().filter(|point| !line.joined || point.1.is_some()).collect();
@@ -402,7 +407,7 @@ pub(super) fn shade(canvas: &mut Canvas<'_>, trial: &Trial, frame: &Frame, x: &S
     }
 }
 
-fn describe(drawn: &[Line], print: fn(f64) -> String) -> String {
+pub(super) fn describe(drawn: &[Line], print: fn(f64) -> String) -> String {
     let one = |line: &Line| {
         let low = line.values().reduce(f64::min).map(print).unwrap_or_default();
         let high = line.values().reduce(f64::max).map(print).unwrap_or_default();
@@ -411,7 +416,7 @@ fn describe(drawn: &[Line], print: fn(f64) -> String) -> String {
     drawn.iter().map(one).collect::<Vec<String>>().join("; ")
 }
 
-fn caption(drawn: &[Line], remark: &str) -> String {
+pub(super) fn caption(drawn: &[Line], remark: &str) -> String {
     let points = drawn.iter().map(|line| line.points.len()).max().unwrap_or(0);
     if points > COLUMNS * 2 {
         let points = format::grouped(points as u64);
@@ -424,16 +429,22 @@ fn caption(drawn: &[Line], remark: &str) -> String {
 }
 
 pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Table {
+    by_second(&drawn.iter().map(|line| (line, unit, print)).collect::<Vec<_>>())
+}
+
+/// Lines through the same seconds, each with its unit and how its figures are printed.
+pub(super) fn by_second(drawn: &[(&Line, &str, fn(f64) -> String)]) -> Table {
     let mut columns = vec![Column::number("second")];
     columns.extend(
-        drawn.iter().map(|line| Column::number(format!("{} {unit}", line.name).trim_end().to_owned())),
+        drawn
+            .iter()
+            .map(|(line, unit, _)| Column::number(format!("{} {unit}", line.name).trim_end().to_owned())),
     );
-    let count = drawn.first().map_or(0, |line| line.points.len());
-    let second = |index: usize| drawn.first().map_or(0.0, |line| line.points[index].0);
-    let rows = spans(count, ROWS).into_iter().map(|span| {
-        let (first, last) = (plain(second(span.start)), plain(second(span.end - 1)));
+    let seconds = drawn.first().map_or(&[] as &[_], |(line, ..)| line.points.as_slice());
+    let rows = spans(seconds.len(), ROWS).into_iter().map(|span| {
+        let (first, last) = (plain(seconds[span.start].0), plain(seconds[span.end - 1].0));
         let mut cells = vec![range(first, last)];
-        cells.extend(drawn.iter().map(|line| {
+        cells.extend(drawn.iter().map(|(line, _, print)| {
             let values = || line.points[span.clone()].iter().filter_map(|point| point.1);
             match (values().reduce(f64::min), values().reduce(f64::max)) {
                 (Some(low), Some(high)) => range(print(low), print(high)),
@@ -443,7 +454,8 @@ pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Tab
         Row::of(cells)
     });
     let rows = rows.collect();
-    let title = if count > ROWS { "Lowest and highest value of groups of seconds" } else { "By second" };
+    let title =
+        if seconds.len() > ROWS { "Lowest and highest value of groups of seconds" } else { "By second" };
     Table { title: title.to_owned(), columns, rows }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::canvas::{Canvas, Ink, SERIES, svg};
+use super::canvas::{Canvas, Ink, svg};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero, time_tick};
 use super::over_time::{Line, Span, mark, name, shade, table};
 use super::reduce::spans;
@@ -15,14 +15,16 @@ use crate::trial::Trial;
 /// Columns that layers are reduced to.
 const COLUMNS: usize = 240;
 
+/// Layers that a reader tells apart by their colours.
+const LAYERS: usize = 4;
+
 /// The layers of a trial whose servers told what their sessions did; none of a single second.
 pub(crate) fn sessions(trial: &Trial) -> Option<Chart> {
     let (ends_s, layers) = layers(trial);
     if ends_s.len() < 2 || layers.is_empty() {
         return None;
     }
-    let upper = |index: usize| layers.iter().map(|(_, values)| values[index]).sum::<f64>();
-    let most = (0..ends_s.len()).map(upper).fold(0.0, f64::max);
+    let most = highest(&layers);
     let inked = || layers.iter().enumerate().map(|(index, layer)| (Ink::Series(index), layer));
     let line = |(ink, (name, values)): (Ink, &Layer)| {
         Line::through(ink, name, ends_s.iter().copied().zip(values.iter().copied()))
@@ -49,11 +51,18 @@ pub(crate) fn sessions(trial: &Trial) -> Option<Chart> {
     })
 }
 
+/// The most that the layers come to together.
+pub(super) fn highest(layers: &[Layer]) -> f64 {
+    let seconds = layers.first().map_or(0, |(_, values)| values.len());
+    let upper = |index: usize| layers.iter().map(|(_, values)| values[index]).sum::<f64>();
+    (0..seconds).map(upper).fold(0.0, f64::max)
+}
+
 /// A name, and a value for each second.
-type Layer = (String, Vec<f64>);
+pub(super) type Layer = (String, Vec<f64>);
 
 /// The classes of a trial that its colours suffice for; the smallest are one layer.
-fn layers(trial: &Trial) -> (Vec<f64>, Vec<Layer>) {
+pub(super) fn layers(trial: &Trial) -> (Vec<f64>, Vec<Layer>) {
     let seconds = budget::seconds(trial);
     let ends_s = seconds.iter().map(|(end_s, _)| *end_s).collect();
     let values = |class| -> Vec<f64> {
@@ -61,10 +70,10 @@ fn layers(trial: &Trial) -> (Vec<f64>, Vec<Layer>) {
     };
     let all = budget::Class::ALL.map(|class| (class.words().to_owned(), values(class)));
     let mut all: Vec<Layer> = all.into_iter().filter(|(_, values)| values.iter().any(|v| *v > 0.0)).collect();
-    if all.len() > SERIES {
+    if all.len() > LAYERS {
         let sum = |(_, values): &Layer| values.iter().sum::<f64>();
         all.sort_by(|a, b| sum(b).total_cmp(&sum(a)));
-        let rest = all.split_off(SERIES - 1);
+        let rest = all.split_off(LAYERS - 1);
         let summed = (0..seconds.len()).map(|index| rest.iter().map(|(_, values)| values[index]).sum());
         all.push(("others".to_owned(), summed.collect()));
     }
@@ -83,10 +92,21 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
     shade(canvas, trial, &frame, &x.scale);
     mark(canvas, &marks, &frame, &x.scale);
     frame.draw(canvas, &x, y);
-    for run in unbroken(ends_s, &Span::outages(&marks)) {
-        draw_run(canvas, &run, (&x.scale, &y.scale), ends_s, layers);
-    }
+    draw_layers(canvas, (&x.scale, &y.scale), &Span::outages(&marks), ends_s, layers);
     name(canvas, &marks, &frame, &x.scale);
+}
+
+/// The layers, with a gap in each of these times and wherever nothing was read.
+pub(super) fn draw_layers(
+    canvas: &mut Canvas<'_>,
+    scales: (&Scale, &Scale),
+    outages: &[(f64, f64)],
+    ends_s: &[f64],
+    layers: &[Layer],
+) {
+    for run in unbroken(ends_s, outages) {
+        draw_run(canvas, &run, scales, ends_s, layers);
+    }
 }
 
 /// Longest time between two readings that are joined. Their times are rounded, so readings that follow each other may be two apart.

@@ -4,6 +4,7 @@
 use record::orders::{ACTIVE_CLIENTS, ORDER, SERVER_CPU, target_orders};
 use record::{CpuOf, Phase, Sample};
 
+use crate::chart::aligned::{self, Rate};
 use crate::chart::canvas::{Canvas, Ink, SERIES, svg};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
@@ -21,9 +22,9 @@ const BARS: usize = 120;
 /// The charts of a trial; those of which nothing was recorded are left out.
 pub(crate) fn orders(trial: &Trial) -> Vec<Chart> {
     let charts = [
-        rates(trial),
+        course(trial),
+        by_target(trial),
         crate::chart::histogram::of_kind("Response time of an order", trial, ORDER),
-        crate::chart::over_time::latency(trial, ORDER),
         crate::chart::strip::operations(trial, "An order and its operations"),
         clients(trial),
         server_cpu(trial),
@@ -43,43 +44,39 @@ fn of_target(number: usize) -> impl Fn(&Sample) -> Option<f64> {
     move |sample| Some(UNIT.of(sample.gauges.get(&name).filter(|_| loaded(sample))? / sample.length_s))
 }
 
-/// A line a target; of more targets than there are colours, all of them together.
-fn rates(trial: &Trial) -> Option<Chart> {
+/// Orders a minute of all targets, the response time of an order and what sessions did.
+pub(super) fn course(trial: &Trial) -> Option<Chart> {
     let orders = trial.orders()?;
-    let several = (2..=SERIES).contains(&orders.targets.len());
-    let mut lines: Vec<Line> = match several {
-        true => (1..=orders.targets.len())
-            .map(|number| {
-                Line::of(Ink::Series(number - 1), &format!("target {number}"), trial, of_target(number))
-            })
-            .filter(|line| line.values().count() > 1)
-            .collect(),
-        false => Vec::new(),
-    };
-    let by_target = !lines.is_empty();
-    if !by_target {
-        lines.push(
-            Line::of(Ink::Series(0), "finished", trial, |sample| {
-                trial.rate_in(sample).filter(|_| loaded(sample)).map(|per_s| UNIT.of(per_s))
-            })
-            .broken(),
-        );
-        lines.extend(orders.offered_per_min.map(|rate| {
-            Line::of(Ink::Series(2), "offered", trial, move |sample| loaded(sample).then_some(rate))
-        }));
-    }
-    lines.retain(|line| line.values().count() > 1);
-    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let remark = if by_target {
-        "One line per target. Rolled-back orders are included. One point per second. Shaded seconds do not count."
-    } else if orders.targets.len() > 1 {
+    let finished = Line::of(Ink::Series(0), "finished", trial, |sample| {
+        trial.rate_in(sample).filter(|_| loaded(sample)).map(|per_s| UNIT.of(per_s))
+    });
+    let offered = orders
+        .offered_per_min
+        .map(|rate| Line::of(Ink::Series(2), "offered", trial, move |sample| loaded(sample).then_some(rate)));
+    let lines = std::iter::once(finished.broken()).chain(offered);
+    let lines: Vec<Line> = lines.filter(|line| line.values().count() > 1).collect();
+    let remark = if orders.targets.len() > 1 {
         "All targets together. Rolled-back orders are included. One point per second. Shaded seconds do not count."
     } else {
         "Rolled-back orders are included. One point per second. Shaded seconds do not count."
     };
+    let rate = Rate { heading: "Orders per minute", lines, axis: UNIT.long, unit: UNIT.short, remark };
+    aligned::of(trial, ORDER, rate)
+}
+
+/// A line a target; none of a single target, and of more than there are colours.
+fn by_target(trial: &Trial) -> Option<Chart> {
+    let targets = trial.orders()?.targets.len();
+    let numbers = (1..=targets).filter(|_| (2..=SERIES).contains(&targets));
+    let line = |number: usize| {
+        Line::of(Ink::Series(number - 1), &format!("target {number}"), trial, of_target(number))
+    };
+    let lines: Vec<Line> = numbers.map(line).filter(|line| line.values().count() > 1).collect();
+    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+    let remark = "One line per target. Rolled-back orders are included. One point per second. Shaded seconds do not count.";
     let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "orders per minute");
-    Some(course.chart(trial, "Orders per minute over time", &y, remark, ("orders/min", figure)))
+    let y = from_zero(most, UNIT.long);
+    Some(course.chart(trial, "Orders per minute of each target", &y, remark, (UNIT.short, figure)))
 }
 
 /// The share of the CPU that the load did not use beside the one at which the server was to be held.

@@ -8,6 +8,7 @@ mod cpu;
 mod doubt;
 mod facts;
 mod finding;
+mod lead;
 mod method;
 mod model;
 mod plain;
@@ -28,6 +29,7 @@ use crate::configuration::Configuration;
 use crate::csv::Field;
 use crate::faults::Account;
 use crate::format;
+use crate::lead::Tile;
 use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::report::Report;
@@ -230,7 +232,14 @@ impl Shown for OfOrders {
         ]
     }
 
-    /// Response times of all configurations on one scale.
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
+    }
+
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        lead::chart(report)
+    }
+
     fn overview(&self, report: &Report) -> Vec<Chart> {
         let heading = "Response time of an order of each configuration";
         strip::strip(report, Workload::Orders, heading).into_iter().collect()
@@ -238,6 +247,10 @@ impl Shown for OfOrders {
 
     fn course(&self, trial: &Trial) -> Vec<Chart> {
         chart::orders(trial)
+    }
+
+    fn draws_sessions(&self) -> bool {
+        true
     }
 
     fn ink(&self, kind: &str) -> usize {

@@ -98,7 +98,7 @@ fn remarks(trial: &Trial) -> Vec<String> {
 /// Those of its workload, of what its sessions did, and of the machine's devices where there are several.
 fn charts(trial: &Trial) -> Vec<Chart> {
     let mut charts = trial.shown().course(trial);
-    charts.extend(chart::stack::sessions(trial));
+    charts.extend(chart::stack::sessions(trial).filter(|_| !trial.shown().draws_sessions()));
     charts.extend(chart::machine::devices(trial));
     charts.extend(chart::machine::started(trial));
     charts

@@ -3,27 +3,25 @@
 use record::Phase;
 use record::script::TRANSACTION;
 
-use super::is_replay;
+use super::{UNIT, is_replay};
+use crate::chart::aligned::{self, Rate};
 use crate::chart::canvas::Ink;
-use crate::chart::frame::from_zero;
-use crate::chart::over_time::{Band, Course, Line, Span};
-use crate::chart::{Chart, histogram, over_time, strip};
-use crate::format::figure;
+use crate::chart::over_time::Line;
+use crate::chart::{Chart, histogram, strip};
 use crate::trial::Trial;
 
 /// The charts of a trial; those of which nothing was recorded are left out.
 pub(crate) fn all(trial: &Trial) -> Vec<Chart> {
     let charts = [
-        rate(trial),
+        course(trial),
         histogram::of_kind("Response time of a transaction", trial, TRANSACTION),
-        over_time::latency(trial, TRANSACTION),
         strip::operations(trial, "A transaction and its statements"),
     ];
     charts.into_iter().flatten().collect()
 }
 
-/// Transactions a second, beside what was offered.
-fn rate(trial: &Trial) -> Option<Chart> {
+/// Transactions a second beside what was offered, their response time and what sessions did.
+pub(super) fn course(trial: &Trial) -> Option<Chart> {
     // Nothing begins while the last transactions drain.
     let is_loaded = |phase: Phase| phase != Phase::Drain;
     let mut lines = vec![Line::of(Ink::Series(0), "finished", trial, |sample| {
@@ -34,9 +32,7 @@ fn rate(trial: &Trial) -> Option<Chart> {
         Line::of(Ink::Series(2), "offered", trial, move |sample| is_loaded(sample.phase).then_some(rate))
     }));
     lines.retain(|line| line.values().count() > 1);
-    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let course = Course { lines, band: None::<Band>, spans: Span::of(trial) };
-    let y = from_zero(most, "transactions per second");
     let remark = "Without failed transactions. One point per second; shaded seconds do not count.";
-    Some(course.chart(trial, "Transactions per second over time", &y, remark, ("transactions/s", figure)))
+    let rate = Rate { heading: "Transactions per second", lines, axis: UNIT.long, unit: UNIT.short, remark };
+    aligned::of(trial, TRANSACTION, rate)
 }

@@ -3,6 +3,7 @@
 mod chart;
 mod facts;
 mod finding;
+mod lead;
 mod replay;
 mod table;
 
@@ -18,6 +19,7 @@ use crate::chart::{Chart, strip};
 use crate::configuration::Configuration;
 use crate::csv::{Field, number};
 use crate::format::{self, figure};
+use crate::lead::Tile;
 use crate::limit::Limit;
 use crate::metrics::MetricOf;
 use crate::report::Report;
@@ -321,6 +323,14 @@ impl Shown for OfScript {
         vec![Section { place: Place::Figures, blocks }]
     }
 
+    fn tiles(&self, report: &Report) -> Vec<Tile> {
+        lead::tiles(report)
+    }
+
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        lead::chart(report)
+    }
+
     fn overview(&self, report: &Report) -> Vec<Chart> {
         let heading = "Response time of a transaction of each configuration";
         strip::strip(report, Workload::Script, heading).into_iter().collect()
@@ -328,6 +338,10 @@ impl Shown for OfScript {
 
     fn course(&self, trial: &Trial) -> Vec<Chart> {
         chart::all(trial)
+    }
+
+    fn draws_sessions(&self) -> bool {
+        true
     }
 
     fn ink(&self, kind: &str) -> usize {

@@ -8,6 +8,7 @@ use record::{
 
 use super::*;
 use crate::fixture::{self, Sold};
+use crate::lead::Tone;
 use crate::verdict::Level;
 
 fn setup(trial: &MeasuredTrial) -> ScriptSetup {
@@ -341,4 +342,23 @@ fn the_first_screen_of_a_load_that_does_not_count_says_why() {
     );
     assert!(!screen.contains("nothing was measured"), "{screen}");
     assert!(screen.contains("Next fix the cause"), "{screen}");
+}
+
+#[test]
+fn the_head_has_the_rate_and_what_failed_or_was_late() {
+    let told = |limit_ms: Option<f64>, failed: u64| {
+        let trial = trial(|setup, outcome| {
+            setup.latency_limit_ms = limit_ms;
+            (outcome.failed, outcome.late, outcome.skipped) = (failed, 3, 4);
+        });
+        let report = Report::of(&fixture::study("script", vec![trial]));
+        assert!(lead::chart(&report).unwrap().heading.starts_with("Transactions per second, latency"));
+        lead::tiles(&report).into_iter().map(|tile| (tile.label, tile.figure, tile.tone)).collect::<Vec<_>>()
+    };
+    let plain = told(None, 0);
+    assert_eq!(plain.len(), 3);
+    assert_eq!(plain[2], ("Failed transactions".to_owned(), "0".to_owned(), Tone::Plain));
+    let limited = told(Some(20.0), 5);
+    assert_eq!(limited[2], ("Failed transactions".to_owned(), "5".to_owned(), Tone::Bad));
+    assert_eq!(limited[3], ("Late transactions".to_owned(), "7".to_owned(), Tone::Bad));
 }
