@@ -3,11 +3,14 @@
 use super::canvas::{Canvas, Ink, svg};
 use super::frame::{Axis, Frame, TITLE, WIDTH, time_tick};
 use super::label::{self, Label};
-use super::over_time::{Line, Span, by_second, caption, describe, draw_line, latencies, mark, name, shade};
+use super::over_time::{
+    Band, Line, Span, by_second, caption, describe, draw_line, latencies, mark, name, shade,
+};
 use super::scale::Scale;
 use super::stack::{self, Layer};
 use super::{Chart, Key, by_ink};
 use crate::format::{self, plain, plain_latency};
+use crate::table::Table;
 use crate::trial::Trial;
 
 /// Height of the data of each panel.
@@ -21,42 +24,69 @@ const TITLE_ABOVE: f64 = 16.0;
 /// Room for the axis of time.
 const BELOW: f64 = 44.0;
 
-/// The upper panel: a rate, and what was offered.
-pub(crate) struct Rate<'a> {
-    /// What the chart is called before `, latency and sessions over time`.
-    pub(crate) heading: &'a str,
-    pub(crate) lines: Vec<Line>,
-    /// Title of its axis.
-    pub(crate) axis: &'a str,
-    /// Unit in the table.
-    pub(crate) unit: &'a str,
-    /// What the rate is of.
-    pub(crate) remark: &'a str,
-}
-
 /// One of the charts above each other. Its vertical scale has no height until it is placed.
-struct Panel<'a> {
+pub(crate) struct Panel<'a> {
     y: Axis<'a>,
     data: Data,
+    /// Unit of its figures in the table.
+    unit: &'a str,
+    /// How the table prints them.
+    print: fn(f64) -> String,
 }
 
 enum Data {
-    Lines(Vec<Line>),
+    /// Lines, and a band behind them.
+    Lines(Vec<Line>, Option<Band>),
     /// The ends of seconds, and the layers of sessions in them.
     Layers(Vec<f64>, Vec<Layer>),
 }
 
-impl Panel<'_> {
+impl<'a> Panel<'a> {
+    /// A rate from zero, with this title of the axis and this unit; none of lines without a value.
+    pub(crate) fn rate(lines: Vec<Line>, title: &'a str, unit: &'a str) -> Option<Self> {
+        let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+        let y = Axis { scale: Scale::from_zero(most * 1.05, 0.0, 0.0), title, print: plain };
+        Some(Self { y, data: Data::Lines(lines, None), unit, print: format::figure })
+    }
+
+    /// A count with the lowest and the highest value of each second.
+    pub(crate) fn count(line: Line, band: Band, title: &'a str) -> Option<Self> {
+        let most = line.values().chain(band.highest()).reduce(f64::max)?;
+        let y = Axis { scale: Scale::from_zero(most.max(1.0) * 1.05, 0.0, 0.0), title, print: plain };
+        Some(Self { y, data: Data::Lines(vec![line], Some(band)), unit: "", print: format::figure })
+    }
+
+    /// The percentiles of a kind of operation.
+    pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Self> {
+        let lines: Vec<Line> =
+            latencies(trial, kind).into_iter().filter(|line| line.values().count() > 1).collect();
+        let low = lines.iter().flat_map(Line::values).reduce(f64::min)?;
+        let high = lines.iter().flat_map(Line::values).reduce(f64::max)?;
+        let y = Axis { scale: Scale::decades(low, high, 0.0, 0.0), title: "latency", print: plain_latency };
+        Some(Self { y, data: Data::Lines(lines, None), unit: "", print: format::latency })
+    }
+
+    /// What the sessions of a trial did; none where no server told.
+    pub(crate) fn sessions(trial: &Trial) -> Option<Self> {
+        let (ends_s, layers) = stack::layers(trial);
+        if ends_s.len() < 2 || layers.is_empty() {
+            return None;
+        }
+        let scale = Scale::from_zero(stack::highest(&layers).max(1.0), 0.0, 0.0);
+        let y = Axis { scale, title: "sessions by what they did", print: plain };
+        Some(Self { y, data: Data::Layers(ends_s, layers), unit: "", print: format::figure })
+    }
+
     fn lines(&self) -> &[Line] {
         match &self.data {
-            Data::Lines(lines) => lines,
+            Data::Lines(lines, _) => lines,
             Data::Layers(..) => &[],
         }
     }
 
     fn layers(&self) -> &[Layer] {
         match &self.data {
-            Data::Lines(_) => &[],
+            Data::Lines(..) => &[],
             Data::Layers(_, layers) => layers,
         }
     }
@@ -80,10 +110,28 @@ impl Panel<'_> {
         Axis { scale, title: self.y.title, print: self.y.print }
     }
 
+    /// Its lines for the table, of the seconds of the trial.
+    fn figures(&self, trial: &Trial) -> Vec<Line> {
+        match &self.data {
+            // They are drawn with the longest at the top, and read with the shortest first.
+            Data::Lines(lines, _) => lines.iter().rev().cloned().collect(),
+            Data::Layers(ends_s, layers) => {
+                let layer = |(index, (name, values)): (usize, &Layer)| {
+                    let at = |end_s: f64| ends_s.iter().position(|second| *second == end_s.round());
+                    Line::of(Ink::Series(index), name, trial, |sample| Some(values[at(sample.end_s)?]))
+                };
+                layers.iter().enumerate().map(layer).collect()
+            }
+        }
+    }
+
     fn draw(&self, canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, outages: &[(f64, f64)]) {
         let y = self.axis(frame).scale;
         match &self.data {
-            Data::Lines(lines) => lines.iter().for_each(|line| draw_line(canvas, line, outages, x, &y)),
+            Data::Lines(lines, band) => {
+                band.iter().for_each(|band| band.draw(canvas, x, &y));
+                lines.iter().for_each(|line| draw_line(canvas, line, outages, x, &y));
+            }
             Data::Layers(ends_s, layers) => stack::draw_layers(canvas, (x, &y), outages, ends_s, layers),
         }
         let last = |line: &Line| line.values().last().map_or(frame.bottom, |value| y.at(value));
@@ -92,50 +140,27 @@ impl Panel<'_> {
     }
 }
 
-/// The chart, with the latency of this kind of operation. What was not recorded has no panel; none without a rate of two seconds.
-pub(crate) fn of(trial: &Trial, kind: &str, rate: Rate<'_>) -> Option<Chart> {
-    let table = table(trial, kind, &rate);
-    let heading = format!("{}, latency and sessions over time", rate.heading);
-    let caption = caption(&rate.lines, rate.remark);
-    let panels: Vec<Panel<'_>> =
-        [upper(rate.lines, rate.axis), latency(trial, kind), sessions(trial)].into_iter().flatten().collect();
-    panels.first()?;
+/// The chart. What was not recorded has no panel; none without the first one.
+pub(crate) fn of<'a>(
+    trial: &Trial,
+    heading: &str,
+    panels: impl IntoIterator<Item = Option<Panel<'a>>>,
+    remark: &str,
+) -> Option<Chart> {
+    let mut panels = panels.into_iter();
+    let first = panels.next()??;
+    let caption = caption(first.lines(), remark);
+    let panels: Vec<Panel<'_>> = std::iter::once(first).chain(panels.flatten()).collect();
     let marks = Span::of(trial);
     let layers = panels.iter().flat_map(|panel| panel.layers()).enumerate();
     let layers = layers.map(|(index, (name, _))| Key::new(Ink::Series(index), name.clone()));
     Some(Chart {
+        heading: heading.to_owned(),
         svg: draw(trial, &format!("{heading} of {}", trial.name), &panels, &marks),
-        heading,
         legend: by_ink(layers.chain(Span::keys(&marks))),
         caption,
-        table,
+        table: table(trial, &panels),
     })
-}
-
-fn upper<'a>(lines: Vec<Line>, title: &'a str) -> Option<Panel<'a>> {
-    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let y = Axis { scale: Scale::from_zero(most * 1.05, 0.0, 0.0), title, print: plain };
-    Some(Panel { y, data: Data::Lines(lines) })
-}
-
-fn latency(trial: &Trial, kind: &str) -> Option<Panel<'static>> {
-    let lines: Vec<Line> =
-        latencies(trial, kind).into_iter().filter(|line| line.values().count() > 1).collect();
-    let low = lines.iter().flat_map(Line::values).reduce(f64::min)?;
-    let high = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let y = Axis { scale: Scale::decades(low, high, 0.0, 0.0), title: "latency", print: plain_latency };
-    Some(Panel { y, data: Data::Lines(lines) })
-}
-
-fn sessions(trial: &Trial) -> Option<Panel<'static>> {
-    let (ends_s, layers) = stack::layers(trial);
-    if ends_s.len() < 2 || layers.is_empty() {
-        return None;
-    }
-    let most = stack::highest(&layers).max(1.0);
-    let y =
-        Axis { scale: Scale::from_zero(most, 0.0, 0.0), title: "sessions by what they did", print: plain };
-    Some(Panel { y, data: Data::Layers(ends_s, layers) })
 }
 
 /// Each panel in its place; the axis of time stands below the last one.
@@ -180,16 +205,10 @@ fn draw(trial: &Trial, title: &str, panels: &[Panel<'_>], marks: &[Span]) -> Str
 }
 
 /// Every figure of the chart by second.
-fn table(trial: &Trial, kind: &str, rate: &Rate<'_>) -> crate::table::Table {
-    let [longest, p99, p50] = latencies(trial, kind);
-    let (ends_s, layers) = stack::layers(trial);
-    let layer = |(index, (name, values)): (usize, &Layer)| {
-        let at = |end_s: f64| ends_s.iter().position(|second| *second == end_s.round());
-        Line::of(Ink::Series(index), name, trial, |sample| Some(values[at(sample.end_s)?]))
-    };
-    let layers: Vec<Line> = layers.iter().enumerate().map(layer).collect();
-    let plainly = |line| (line, "", format::figure as fn(f64) -> String);
-    let rates = rate.lines.iter().map(|line| (line, rate.unit, format::figure as fn(f64) -> String));
-    let latencies = [&p50, &p99, &longest].map(|line| (line, "", format::latency as fn(f64) -> String));
-    by_second(&rates.chain(latencies).chain(layers.iter().map(plainly)).collect::<Vec<_>>())
+fn table(trial: &Trial, panels: &[Panel<'_>]) -> Table {
+    let figures: Vec<(Vec<Line>, &Panel<'_>)> =
+        panels.iter().map(|panel| (panel.figures(trial), panel)).collect();
+    let each =
+        figures.iter().flat_map(|(lines, panel)| lines.iter().map(|line| (line, panel.unit, panel.print)));
+    by_second(&each.collect::<Vec<_>>())
 }

@@ -25,6 +25,7 @@ const ALONE: f64 = 3.4;
 const SHORTEST_S: f64 = 0.5;
 
 /// A line: its colour, its name, its values by the end of their second.
+#[derive(Clone)]
 pub(crate) struct Line {
     pub(super) ink: Ink,
     pub(super) name: String,
@@ -138,6 +139,10 @@ impl Band {
 
     pub(crate) fn highest(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().map(|point| point.2)
+    }
+
+    pub(super) fn draw(&self, canvas: &mut Canvas<'_>, x: &Scale, y: &Scale) {
+        canvas.area(self.ink, 0.22, &self.outline(x, y));
     }
 
     /// The outline of at most so many columns: the highest there, the lowest back.
@@ -331,7 +336,7 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
         mark(canvas, &course.spans, &frame, &x.scale);
         frame.draw(canvas, &x, y);
         if let Some(band) = &course.band {
-            canvas.area(band.ink, 0.22, &band.outline(&x.scale, &y.scale));
+            band.draw(canvas, &x.scale, &y.scale);
         }
         let gaps = Span::outages(&course.spans);
         drawn.iter().for_each(|line| draw_line(canvas, line, &gaps, &x.scale, &y.scale));

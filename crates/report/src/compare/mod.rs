@@ -38,7 +38,7 @@ pub use text::CompareRows;
 
 use crate::comparison::{Cell, Key as CombinationKey, Outcome, ThresholdResult, combination};
 use crate::format;
-use crate::page::machine;
+use crate::page::{machine, title};
 use crate::summary::Reliability;
 use crate::trial::Trial;
 use metric::{Rules, Spread, by_metric};
@@ -136,6 +136,9 @@ pub struct ComparedStudy {
     /// Name and tags that the user gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub called: Option<String>,
+    /// What it measured, on what and where.
+    #[serde(skip)]
+    pub(crate) measured: String,
     /// Begin, RFC 3339 in UTC.
     pub started: String,
     /// The machine, in a line.
@@ -260,6 +263,7 @@ impl Compare {
             ComparedStudy {
                 name: run.name.to_owned(),
                 title: run.report.title.clone(),
+                measured: title::measured(&run.report),
                 called: run.report.labels.in_words(),
                 machine: machine::in_words(run.report.environment.as_ref()),
                 host: run.report.environment.as_ref().map(|environment| environment.host.clone()),

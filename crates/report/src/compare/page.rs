@@ -31,6 +31,9 @@ const METHOD: &str = "prony compares the figures of complete trials, for each co
     runs, and its interval follows from the spread between runs of a side. If a value is zero, the table has the means without an interval. \
     For each figure, all combinations are one family, and verdicts are corrected for it (Holm). A positive gain is an improvement.";
 
+/// The next step where each side is one run.
+const REPEAT: &str = "repeat both sides, then compare all runs. Under Reliability are the commands";
+
 /// The heading of changes that must not be.
 const GATES: &str = "Limits";
 
@@ -47,8 +50,10 @@ impl Compare {
         let body = html! {
             header {
                 h1 { "Comparison: " span.on { (title) } }
+                @let same = self.measured_alike();
+                @if let Some(measured) = same { p.meta { (measured) } }
                 (self.summary())
-                @for study in &self.studies { p.meta { (study.told()) } }
+                @for study in &self.studies { p.meta { (study.told(same.is_none())) } }
                 nav aria-label="Sections" {
                     a href="#changes" { "Changes" }
                     @if has_gates { a href="#gates" { (GATES) } }
@@ -71,6 +76,12 @@ impl Compare {
             footer { "Created by prony from the files of the studies. A dash marks an unknown figure." }
         };
         document(&format!("Comparison: {title}"), &body)
+    }
+
+    /// What all studies measured, if it is the same.
+    fn measured_alike(&self) -> Option<&str> {
+        let first = self.studies.first()?;
+        self.studies.iter().all(|study| study.measured == first.measured).then_some(first.measured.as_str())
     }
 
     /// `after against before`.
@@ -175,10 +186,12 @@ impl Compare {
         (trust, reasons.collect())
     }
 
-    /// What to do about the first run of low reliability.
+    /// What to do about the first run of low reliability; else, of single runs, to repeat them.
     pub(super) fn next(&self) -> Option<String> {
-        let bad = self.studies.iter().find(|study| study.trust.0 == Reliability::Low)?;
-        Some(format!("for {}: {}", bad.name, bad.next.as_ref()?))
+        let bad = self.studies.iter().find(|study| study.trust.0 == Reliability::Low);
+        let of_bad = bad.and_then(|bad| Some(format!("for {}: {}", bad.name, bad.next.as_ref()?)));
+        let repeat = || self.deciding.as_ref().map(|_| REPEAT.to_owned());
+        of_bad.or_else(repeat)
     }
 
     fn reasons(&self) -> Markup {
@@ -287,10 +300,11 @@ impl Reason {
 }
 
 impl ComparedStudy {
-    /// `after: Disk on /data, started 2026-11-22 21:39 UTC, in prony-results/…`.
-    fn told(&self) -> String {
+    /// `after: Disk: /data on db7, started 2026-11-22 21:39 UTC, in prony-results/…`, without what is told of all already.
+    fn told(&self, with_measured: bool) -> String {
+        let measured = if with_measured { format!("{}, ", self.measured) } else { String::new() };
         let place = if self.place == self.name { String::new() } else { format!(", in {}", self.place) };
-        format!("{}: {}, started {}{place}", self.name, self.title, parts::instant(&self.started))
+        format!("{}: {measured}started {}{place}", self.name, parts::instant(&self.started))
     }
 }
 

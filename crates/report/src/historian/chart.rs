@@ -4,21 +4,21 @@
 use record::{PENDING, PENDING_MAX, PENDING_MIN, Phase, Sample};
 
 use crate::chart::Chart;
+use crate::chart::aligned::{self, Panel};
 use crate::chart::canvas::Ink;
 use crate::chart::frame::{Axis, Frame, HEIGHT, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
 use crate::chart::scale::Scale;
 use crate::format::{self, plain_latency};
+use crate::historian::UNIT;
 use crate::trial::Trial;
 use record::historian::{COMMIT, DATABASE_BYTES, LATEST, LOG_BYTES, RECORD, TREND};
 
 /// The charts of a trial; those of which nothing was recorded are left out.
 pub(crate) fn historian(trial: &Trial) -> Vec<Chart> {
     let charts = [
-        pending(trial),
-        rates(trial),
+        course(trial),
         crate::chart::histogram::of_kind("Flush latency", trial, COMMIT),
-        crate::chart::over_time::latency(trial, RECORD),
         screens(trial),
         sizes(trial),
     ];
@@ -29,21 +29,8 @@ fn gauge(name: &'static str) -> impl Fn(&Sample) -> Option<f64> {
     move |sample| sample.gauges.get(name).copied()
 }
 
-fn pending(trial: &Trial) -> Option<Chart> {
-    let mean = Line::of(Ink::Series(0), "mean", trial, gauge(PENDING));
-    let band = Band::of(Ink::Series(0), trial, gauge(PENDING_MIN), gauge(PENDING_MAX));
-    let most = mean.values().chain(band.highest()).reduce(f64::max)?;
-    let course = Course { lines: vec![mean], band: Some(band), spans: Span::of(trial) };
-    Some(course.chart(
-        trial,
-        "Pending records",
-        &from_zero(most, "records accepted and not yet committed"),
-        "Line: mean of each second. Band: lowest to highest value in it. A rate is sustained if the backlog keeps returning to nearly zero.",
-        ("", |value| format::grouped(value.round() as u64)),
-    ))
-}
-
-fn rates(trial: &Trial) -> Option<Chart> {
+/// Offered and written records, the backlog, and the latency of a record.
+pub(super) fn course(trial: &Trial) -> Option<Chart> {
     // Nothing is offered while what is pending drains.
     let loaded = |sample: &Sample| sample.phase != Phase::Drain;
     let offered = Line::of(Ink::Series(2), "offered", trial, |sample| {
@@ -51,16 +38,16 @@ fn rates(trial: &Trial) -> Option<Chart> {
     });
     let written =
         Line::of(Ink::Series(0), "written", trial, |sample| trial.rate_in(sample).filter(|_| loaded(sample)));
-    let lines: Vec<Line> = [offered, written].into_iter().filter(|line| line.values().count() > 1).collect();
-    let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
-    let course = Course { lines, band: None, spans: Span::of(trial) };
-    Some(course.chart(
-        trial,
-        "Offered and written",
-        &from_zero(most, "records per second"),
-        "One point per second. Shaded seconds, such as warm-up, do not count.",
-        ("records/s", format::figure),
-    ))
+    let rates = [offered, written.broken()].into_iter().filter(|line| line.values().count() > 1).collect();
+    let mean = Line::of(Ink::Series(0), "mean pending", trial, gauge(PENDING));
+    let band = Band::of(Ink::Series(0), trial, gauge(PENDING_MIN), gauge(PENDING_MAX));
+    let panels = [
+        Panel::rate(rates, UNIT.long, UNIT.short),
+        Panel::count(mean, band, "pending records"),
+        Panel::latency(trial, RECORD),
+    ];
+    let remark = "Pending: accepted and not yet committed, the mean of each second and its lowest to highest value. A rate is sustained if the backlog keeps returning to nearly zero. Shaded seconds, such as warm-up, do not count.";
+    aligned::of(trial, "Records per second, backlog and latency over time", panels, remark)
 }
 
 /// The longest read of each second in which a screen read.

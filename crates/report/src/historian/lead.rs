@@ -1,15 +1,22 @@
-//! The head of a page on searches of a historian: the highest rate that was sustained, the lowest that was not, and the latency and the
-//! backlog at the sustained one.
+//! The head of a page on a historian. Of a search: the highest rate that was sustained, the lowest that was not, and the latency and the
+//! backlog at the sustained one. Else the rate, its latency, the backlog, and their course.
 
-use crate::format::{self, figure, plain};
-use crate::lead::{Tile, Tone};
+use record::Workload;
+
+use crate::chart::Chart;
+use crate::format::{self, grouped, plain};
+use crate::lead::{self, P99, Tile, Tone};
 use crate::report::Report;
 use crate::search::Search;
 use crate::trial::Trial;
 
-/// The figures of a single search; none of several, which are compared, and of none.
+/// The figures of a single search, or of a single rate; of several their rates.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
-    let [search] = report.searches.as_slice() else { return Vec::new() };
+    let search = match report.searches.as_slice() {
+        [] => return of_rates(report),
+        [search] => search,
+        _ => return Vec::new(),
+    };
     let mut tiles = vec![sustained(search)];
     tiles.extend(search.failed_at.map(|rate| {
         Tile::new("Lowest rate that was not sustained", plain(rate), "records/s")
@@ -17,6 +24,29 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     }));
     tiles.extend(search.held_at().and_then(|rate| at_rate(search, rate, report)).into_iter().flatten());
     tiles
+}
+
+/// The rate of each configuration; of a single one the latency and the most that was pending too.
+fn of_rates(report: &Report) -> Vec<Tile> {
+    let mut tiles = lead::rates(report, Workload::Historian, &[P99]);
+    let latency = tiles.iter_mut().filter(|tile| tile.beside.is_empty());
+    latency.for_each(|tile| "from event to commit".clone_into(&mut tile.beside));
+    if let Some((only, _)) = lead::only(report, Workload::Historian) {
+        let of = only.measured_in(&report.trials).filter_map(|trial| trial.historian()?.pending_max);
+        let most = of.reduce(f64::max);
+        tiles.extend(most.map(backlog));
+    }
+    tiles
+}
+
+/// The course of the trial with the median rate; none of a search, and of several configurations.
+pub(super) fn chart(report: &Report) -> Option<Chart> {
+    let (only, trial) = lead::only(report, Workload::Historian).filter(|_| report.searches.is_empty())?;
+    Some(lead::chart_of(trial, only.trials.len(), super::chart::course(trial)?))
+}
+
+fn backlog(most: f64) -> Tile {
+    Tile::new("Backlog at most", grouped(most.round() as u64), "records")
 }
 
 fn sustained(search: &Search) -> Tile {
@@ -47,8 +77,7 @@ fn at_rate(search: &Search, rate: f64, report: &Report) -> Option<Vec<Tile>> {
         Tile::new("p99 from event to commit", figure, unit).beside("at the sustained rate")
     });
     let pending = trial.historian().and_then(|historian| historian.pending_max);
-    let pending = pending
-        .map(|most| Tile::new("Backlog at most", figure(most), "records").beside("at the sustained rate"));
+    let pending = pending.map(|most| backlog(most).beside("at the sustained rate"));
     Some(p99.into_iter().chain(pending).collect())
 }
 
@@ -93,5 +122,20 @@ mod tests {
         assert_eq!((first.figure.as_str(), first.tone), ("1,234", Tone::Bad));
         search.unconfirmed_at = None;
         assert_eq!(sustained(search).figure, "none");
+    }
+
+    #[test]
+    fn a_single_rate_shows_its_course_and_the_most_that_was_pending() {
+        let report = Report::of(&crate::tests::historian::judged());
+        let told = tiles(&report);
+        assert_eq!(told[1].beside, "from event to commit", "{told:?}");
+        let most = report.trials[0].historian().unwrap().pending_max.unwrap();
+        assert_eq!(told[2].label, "Backlog at most");
+        assert_eq!(told[2].figure, grouped(most as u64));
+        let drawn = chart(&report).unwrap();
+        for title in [">records per second<", ">pending records<", ">latency (logarithmic)<"] {
+            assert!(drawn.svg.contains(title), "{title}");
+        }
+        assert!(chart(&Report::of(&crate::tests::historian::search())).is_none());
     }
 }

@@ -94,11 +94,13 @@ impl Report {
     }
 }
 
+const UNIT: Unit = Unit::a_second("records/s", "records per second", "records");
+
 static WORDS: Words = Words {
     one: "historian",
     many: "historians",
     anchor: "historian",
-    unit: Unit::a_second("records/s", "records per second", "records"),
+    unit: UNIT,
     rate_metric: "records_per_s",
     headlines: &[finding::RECORD_RATE, finding::SEARCH],
     replaced: &[finding::RECORD_RATE, finding::SEARCH, finding::FLUSH_ROWS, finding::GROWTH],
@@ -267,6 +269,10 @@ impl Shown for OfHistorian {
 
     fn tiles(&self, report: &Report) -> Vec<Tile> {
         lead::tiles(report)
+    }
+
+    fn lead(&self, report: &Report) -> Option<Chart> {
+        lead::chart(report)
     }
 
     /// Searches and series over the rows of a flush.

@@ -33,6 +33,9 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
     let svg = svg((WIDTH, HEIGHT), &heading, &description, |canvas| {
         frame.vertical(canvas, &y);
         runs(canvas, &frame, &x, history);
+        for change in changed(history) {
+            triangle(canvas, (x.at(change as f64 - 0.5), frame.bottom));
+        }
         for piece in series.pieces.iter().skip(1) {
             let at = x.at(piece.first as f64 - 0.5);
             canvas.dashes(Ink::Axis, (at, frame.top), (at, frame.bottom));
@@ -60,7 +63,7 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
         heading,
         svg,
         legend: keys.into(),
-        caption: caption(history, low),
+        caption: caption(history, series, low),
         table: table(history, series),
     })
 }
@@ -81,10 +84,26 @@ fn courses(series: &HistorySeries) -> Vec<[(f64, f64); 2]> {
     }
 }
 
-fn caption(history: &History, low: f64) -> String {
-    let from_zero = if low > 0.0 { "" } else { " The scale starts at 0." };
-    let ring = history.baseline.map(|run| format!(" Ring: the baseline, {}.", history.runs[run].name));
-    format!("Dashed: a change point.{from_zero}{}", ring.unwrap_or_default())
+/// What is drawn beside dots and lines, as far as it is there.
+fn caption(history: &History, series: &HistorySeries, low: f64) -> String {
+    let steps = (series.pieces.len() > 1).then(|| "Dashed: a change point.".to_owned());
+    let changes = changed(history).next().map(|_| {
+        "Triangle: machine, target or settings changed before this run; see What changed.".to_owned()
+    });
+    let ring = history.baseline.map(|run| format!("Ring: the baseline, {}.", history.runs[run].name));
+    let from_zero = (low <= 0.0).then(|| "The scale starts at 0.".to_owned());
+    [steps, changes, from_zero, ring].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// The runs with which something is known to have changed.
+fn changed(history: &History) -> impl Iterator<Item = usize> {
+    let known = history.changes.iter().filter(|change| change.differences().next().is_some());
+    known.map(|change| change.run)
+}
+
+/// A triangle that stands on the axis.
+fn triangle(canvas: &mut Canvas<'_>, (x, bottom): (f64, f64)) {
+    canvas.area(Ink::Text, 1.0, &[(x - 4.0, bottom), (x + 4.0, bottom), (x, bottom - 8.0)]);
 }
 
 fn scale(low: f64, high: f64) -> Scale {

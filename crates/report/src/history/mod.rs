@@ -11,6 +11,7 @@ mod sentence;
 mod tests;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use record::{METRICS, Metric, Share, StudyRecord, csv_field, shown_json};
@@ -23,6 +24,7 @@ use crate::compare::difference::{self, Difference};
 use crate::compare::run::{Cells, Run};
 use crate::comparison::{Cell, ComparedMetric, Key as CombinationKey, combination, direction, gain_pct};
 use crate::metrics::of_study;
+use crate::page::title;
 use crate::trial::Trial;
 
 /// Version of the JSON document.
@@ -39,13 +41,16 @@ const BESIDE: [&str; 1] = ["p99_ms"];
 pub struct History {
     /// Version of this document's form.
     pub format: u32,
+    /// What the last run measured, and on what.
+    pub measured: String,
     /// The runs in the order of their begin.
     pub runs: Vec<HistoryRun>,
     /// Results directories that are no run of this configuration.
     pub left_out: Vec<LeftOut>,
     /// Each figure over the runs.
     pub series: Vec<HistorySeries>,
-    /// What changed in machine, target and settings with the runs that begin something new.
+    /// What changed in machine, target and settings with the runs that begin something new, and with each other run with which
+    /// anything of it changed.
     pub changes: Vec<HistoryChange>,
     /// Place of the run that the last ones are compared with.
     pub baseline: Option<usize>,
@@ -189,6 +194,13 @@ pub struct HistoryChange {
     pub settings: Vec<Difference>,
 }
 
+impl HistoryChange {
+    /// All that differs.
+    fn differences(&self) -> impl Iterator<Item = &Difference> {
+        self.environment.iter().chain(&self.target).chain(&self.settings)
+    }
+}
+
 /// What a history came to as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -267,6 +279,7 @@ impl History {
         let sides: Vec<&Run<'_>> = runs.iter().map(|&place| &sides[place]).collect();
         Ok(Self {
             format: DOCUMENT_VERSION,
+            measured: sides.last().map(|last| title::measured(&last.report)).unwrap_or_default(),
             changes: changes(&series, &sides, &of_runs),
             runs: sides
                 .iter()
@@ -471,26 +484,30 @@ fn since(
     }
 }
 
-/// What changed with each run in which a series changes.
+/// What changed with each run in which a series changes, and with each other one with which anything changed.
 fn changes(series: &[HistorySeries], sides: &[&Run<'_>], cells: &[&Cells<'_>]) -> Vec<HistoryChange> {
-    let mut starts: Vec<(usize, usize)> = series
+    let begins: BTreeMap<usize, usize> = series
         .iter()
-        .flat_map(|series| series.pieces.windows(2).map(|pair| (pair[0].last, pair[1].first)))
+        .flat_map(|series| series.pieces.windows(2).map(|pair| (pair[1].first, pair[0].last)))
         .collect();
-    starts.sort_unstable_by_key(|(before, run)| (*run, *before));
-    starts.dedup_by_key(|(_, run)| *run);
-    let change = |(before, run): (usize, usize)| {
-        let shared = cells[before].iter().filter_map(|(key, own)| Some((own, cells[run].get(key)?)));
-        let pairs: Vec<(&Trial, &Trial)> =
-            shared.map(|(own, other)| (own[0].trial, other[0].trial)).collect();
-        let trials = (sides[before].report.trials.as_slice(), sides[run].report.trials.as_slice());
-        let (one, other) = (sides[before].study, sides[run].study);
-        HistoryChange {
-            run,
-            environment: difference::environment(one, other),
-            target: difference::target(&pairs, trials),
-            settings: difference::settings(one, other, &pairs, trials),
-        }
+    let change = |run: usize| {
+        // The last run of the piece before need not be the run before.
+        let before = begins.get(&run).copied();
+        let found = between((sides, cells), before.unwrap_or(run - 1), run);
+        (before.is_some() || found.differences().next().is_some()).then_some(found)
     };
-    starts.into_iter().map(change).collect()
+    (1..sides.len()).filter_map(change).collect()
+}
+
+fn between((sides, cells): (&[&Run<'_>], &[&Cells<'_>]), before: usize, run: usize) -> HistoryChange {
+    let shared = cells[before].iter().filter_map(|(key, own)| Some((own, cells[run].get(key)?)));
+    let pairs: Vec<(&Trial, &Trial)> = shared.map(|(own, other)| (own[0].trial, other[0].trial)).collect();
+    let trials = (sides[before].report.trials.as_slice(), sides[run].report.trials.as_slice());
+    let (one, other) = (sides[before].study, sides[run].study);
+    HistoryChange {
+        run,
+        environment: difference::environment(one, other),
+        target: difference::target(&pairs, trials),
+        settings: difference::settings(one, other, &pairs, trials),
+    }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{History, HistoryChange, HistorySeries, SinceVerdict, chart, sentence};
+use super::{History, HistoryChange, HistorySeries, SeriesCourse, SinceVerdict, chart, sentence};
 use crate::chart::Chart;
 use crate::compare::Difference;
 use crate::format;
@@ -31,7 +31,8 @@ impl History {
         let charts: Vec<Chart> = self.series.iter().filter_map(|series| chart::of(self, series)).collect();
         let body = html! {
             header {
-                h1 { "History: " span.on { (self.title()) } }
+                h1 { "History: " span.on { (self.measured) } }
+                p.meta { (self.title()) }
                 (lead::tiles(&self.tiles()))
                 (lead::reliability(trust, &format!(": {why}"), &html! {}))
                 (lead::beside(&self.said(), charts.first()))
@@ -54,7 +55,7 @@ impl History {
             }
             footer { "Created by prony from the files of the studies." }
         };
-        document("History", &body)
+        document(&format!("History: {}", self.measured), &body)
     }
 
     /// The last value of the first figures, and how it compares with the baseline.
@@ -63,7 +64,7 @@ impl History {
             let value = series.values.iter().rev().flatten().next()?;
             let tile = Tile::new(sentence::name(series), format::figure(*value), series.metric.unit);
             Some(match series.since_baseline.map(|since| since.verdict) {
-                None => tile.beside("last run"),
+                None => tile.beside(self.since_before(series)),
                 Some(SinceVerdict::Regressed) => tile.beside("worse than the baseline").tone(Tone::Bad),
                 Some(SinceVerdict::NotShown) => tile.beside("perhaps worse than the baseline"),
                 Some(SinceVerdict::Changed) => tile.beside("changed since the baseline, not for the worse"),
@@ -72,6 +73,20 @@ impl History {
             })
         };
         self.series.iter().filter_map(last).take(TILES_MOST).collect()
+    }
+
+    /// What the last run is, with the last change before it.
+    fn since_before(&self, series: &HistorySeries) -> String {
+        let change = match (series.course, series.pieces.last()) {
+            (SeriesCourse::Drift { gain_pct, .. }, _) => {
+                series.change(gain_pct).map(|change| format!("drifts, {} over all runs", change.told()))
+            }
+            (_, Some(piece)) if piece.first > 0 => series
+                .change(piece.gain_pct)
+                .map(|change| format!("{} since {}", change.told(), shortly(&self.runs[piece.first].name))),
+            _ => None,
+        };
+        format!("last run{}", change.map(|change| format!("; {change}")).unwrap_or_default())
     }
 
     /// How far its change points can be trusted, and why.
@@ -107,6 +122,8 @@ impl History {
                     dt.result {}
                     dd.result { a href="#verdicts" { (format::counted(all.len() - SAID_MOST, "more result", "more results")) } }
                 }
+                dt { "Next" }
+                dd { (verdicts::ended(&format::capital(&sentence::next(self)))) }
             }
         }
     }
@@ -117,7 +134,7 @@ impl History {
 
     fn change(&self, change: &HistoryChange) -> Markup {
         let run = &self.runs[change.run];
-        let found = || change.environment.iter().chain(&change.target).chain(&change.settings);
+        let found = || change.differences();
         html! {
             h3 { (run.name) ", " (parts::instant(&run.started)) }
             @if found().next().is_none() {
@@ -127,6 +144,11 @@ impl History {
             }
         }
     }
+}
+
+/// The last piece of the path to a run.
+fn shortly(name: &str) -> &str {
+    name.trim_end_matches('/').rsplit('/').next().unwrap_or(name)
 }
 
 fn differences<'a>(found: impl Iterator<Item = &'a Difference>, run: &str) -> Table {

@@ -64,9 +64,31 @@ fn by_chance(history: &History) -> Option<Verdict> {
     (figures > 1).then(|| Verdict::new(Level::Note, "change_by_chance", fact).with_effect(effect))
 }
 
-/// `RND4K, iops`.
+/// `RND4K, I/Os per second`.
 pub(super) fn name(series: &HistorySeries) -> String {
-    format!("{}, {}", series.label, series.metric.name)
+    match series.label.as_str() {
+        "" => format::capital(series.metric.says),
+        label => format!("{label}, {}", series.metric.says),
+    }
+}
+
+/// The next step: more runs, what a sentence asks for, or a comparison of the runs between which something changed.
+pub(super) fn next(history: &History) -> String {
+    let (runs, names) = (&history.runs, |one: usize, other: usize| {
+        format!("compare both runs: prony compare {} {}", history.runs[one].name, history.runs[other].name)
+    });
+    if runs.len() < stats::RUNS_MIN {
+        let missing = format::counted(stats::RUNS_MIN - runs.len(), "more run", "more runs");
+        return format!("measure {missing}: a change point needs {}", stats::RUNS_MIN);
+    }
+    let steps = history.series.iter().flat_map(|series| series.pieces.windows(2));
+    let last_step = steps.max_by_key(|pair| pair[1].first).map(|pair| names(pair[0].last, pair[1].first));
+    let mut drifts =
+        history.series.iter().filter(|series| matches!(series.course, SeriesCourse::Drift { .. }));
+    let drift = drifts.next().map(|_| names(0, runs.len() - 1));
+    let asked = || all(history).into_iter().find_map(|verdict| verdict.action);
+    let again = || "measure again after the next change of the machine or its settings".to_owned();
+    last_step.or(drift).or_else(asked).unwrap_or_else(again)
 }
 
 fn against_baseline(history: &History, series: &HistorySeries) -> Option<Verdict> {
@@ -182,8 +204,7 @@ fn unit(series: &HistorySeries, value: f64) -> String {
 
 /// `changed with it: kernel (6.1 to 6.8)`.
 fn with(change: &HistoryChange) -> String {
-    let all: Vec<&Difference> =
-        change.environment.iter().chain(&change.target).chain(&change.settings).collect();
+    let all: Vec<&Difference> = change.differences().collect();
     if all.is_empty() {
         return "no change of machine, target or settings is recorded".to_owned();
     }

@@ -71,7 +71,7 @@ fn followed(rate: impl Fn(u32) -> f64, baseline: Option<&str>) -> History {
 /// What is said of the rate, behind the rule that says it.
 fn of_rate(history: &History) -> String {
     let all = super::sentence::all(history);
-    let of_rate = all.iter().filter(|verdict| verdict.sentence().starts_with("RND4K, iops: "));
+    let of_rate = all.iter().filter(|verdict| verdict.sentence().starts_with("RND4K, I/Os per second: "));
     of_rate.map(|verdict| format!("{} {}", verdict.rule, verdict.sentence())).collect::<Vec<_>>().join("\n")
 }
 
@@ -117,6 +117,19 @@ fn each_shape_of_a_history_has_its_own_verdict() {
     );
     let charts = [&drift, &states].map(|history| history.html());
     assert!(charts[0].contains(">drift<") && charts[1].contains("median of each state"));
+}
+
+/// A reader was told what had changed, and not what to do.
+#[test]
+fn the_next_step_compares_the_runs_between_which_something_changed() {
+    let next = super::sentence::next;
+    let step = followed(|day| if day < 8 { 20_000.0 } else { 14_000.0 }, None);
+    assert_eq!(next(&step), "compare both runs: prony compare nightly/07 nightly/08");
+    let drift = followed(|day| 20_000.0 - 200.0 * f64::from(day), None);
+    assert_eq!(next(&drift), "compare both runs: prony compare nightly/01 nightly/20");
+    let level = followed(|_| 20_000.0, None);
+    assert_eq!(next(&level), "measure again after the next change of the machine or its settings");
+    assert!(level.html().contains("<dt>Next</dt>"));
 }
 
 #[test]
@@ -192,6 +205,19 @@ fn another_configuration_is_left_out_and_told_and_is_no_baseline() {
     assert_eq!(history(&[], None).unwrap_err(), NoHistory::NothingMeasured);
 }
 
+/// A new kernel that changed no figure was told nowhere.
+#[test]
+fn a_change_of_the_machine_is_marked_although_no_figure_changed() {
+    let found = history(&nights(0.0), None).unwrap();
+    assert!(found.series.iter().all(|series| series.pieces.len() == 1), "no change point");
+    let [change] = found.changes.as_slice() else { panic!("{:?}", found.changes) };
+    assert_eq!((change.run, change.environment[0].what.as_str()), (10, "kernel"));
+    let page = found.html();
+    assert!(page.contains("Triangle: machine, target or settings changed before this run"));
+    assert!(page.contains("What changed") && page.contains("kernel"));
+    assert!(!page.contains("Dashed: a change point"), "nothing dashed is drawn");
+}
+
 #[test]
 fn few_runs_are_not_judged() {
     let nights = &nights(0.5)[6..14];
@@ -242,7 +268,7 @@ fn nights_that_resemble_each_other_are_warned_of_and_count_as_fewer() {
     let told = found.text(None).to_string().replace('\n', " ");
     let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
     for part in [
-        "warning Change since baseline (RND4K, iops): may be worse than nightly/03, not significant: −12% (",
+        "warning Change since baseline (RND4K, I/Os per second): may be worse than nightly/03, not significant: −12% (",
         "16 runs are worth 4 independent ones",
         "each run resembles the one before (correlation 0.6)",
         "lag 1: 0.6",

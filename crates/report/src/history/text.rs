@@ -19,7 +19,9 @@ impl History {
     #[must_use]
     pub fn text(&self, width: Option<u16>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
-        let mut blocks = vec![shown(&self.title()).into_owned(), verdicts(&sentence::all(self), width)];
+        let title = format!("History: {}\n{}", shown(&self.measured), shown(&self.title()));
+        let next = format!("next: {}", sentence::next(self));
+        let mut blocks = vec![title, verdicts(&sentence::all(self), width), shown(&next).into_owned()];
         blocks.extend(self.series.iter().map(|series| titled(&self.pieces(series), width)));
         joined(blocks)
     }

@@ -4,7 +4,7 @@
 use record::orders::{ACTIVE_CLIENTS, ORDER, SERVER_CPU, target_orders};
 use record::{CpuOf, Phase, Sample};
 
-use crate::chart::aligned::{self, Rate};
+use crate::chart::aligned::{self, Panel};
 use crate::chart::canvas::{Canvas, Ink, SERIES, svg};
 use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero};
 use crate::chart::over_time::{Band, Course, Line, Span};
@@ -53,15 +53,16 @@ pub(super) fn course(trial: &Trial) -> Option<Chart> {
     let offered = orders
         .offered_per_min
         .map(|rate| Line::of(Ink::Series(2), "offered", trial, move |sample| loaded(sample).then_some(rate)));
-    let lines = std::iter::once(finished.broken()).chain(offered);
+    let lines = offered.into_iter().chain([finished.broken()]);
     let lines: Vec<Line> = lines.filter(|line| line.values().count() > 1).collect();
     let remark = if orders.targets.len() > 1 {
         "All targets together. Rolled-back orders are included. One point per second. Shaded seconds do not count."
     } else {
         "Rolled-back orders are included. One point per second. Shaded seconds do not count."
     };
-    let rate = Rate { heading: "Orders per minute", lines, axis: UNIT.long, unit: UNIT.short, remark };
-    aligned::of(trial, ORDER, rate)
+    let panels =
+        [Panel::rate(lines, UNIT.long, UNIT.short), Panel::latency(trial, ORDER), Panel::sessions(trial)];
+    aligned::of(trial, "Orders per minute, latency and sessions over time", panels, remark)
 }
 
 /// A line a target; none of a single target, and of more than there are colours.

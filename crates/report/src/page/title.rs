@@ -32,6 +32,11 @@ pub(crate) fn of(report: &Report) -> Title {
     Title { what: report.title.clone(), on }
 }
 
+/// What was measured, on what and where, without the day: `Disk: /data on db7 (nvme0n1)`.
+pub(crate) fn measured(report: &Report) -> String {
+    Title { what: report.title.clone(), on: place(report).unwrap_or_default() }.whole()
+}
+
 /// What was measured and where: `/data, SQLite 3.53.2 on db7 (nvme0n1)`; none where the record has neither.
 pub(crate) fn place(report: &Report) -> Option<String> {
     let host = report.environment.as_ref().map(|environment| {

@@ -106,7 +106,7 @@ impl Reporting {
         Some(Self {
             first_s: first.map(|run| run.took_s),
             mean_s,
-            interval_s: stats::repeats_mean(&took).map(|Estimate { low, high, .. }| [low.max(0.0), high]),
+            interval_s: interval(&took),
             first_to_first_row_s: first.and_then(|run| run.first_row_s),
             to_first_row_s: stats::mean(&to_first_row),
             reports: others.len() as u64,
@@ -257,4 +257,22 @@ fn processors(measured: &MeasuredTrial, read: &[&Resources]) -> Option<f64> {
     let machine =
         || read.iter().find_map(|resources| Some(resources.machine.as_ref()?.cpu_busy_share.len() as f64));
     limited.reduce(f64::min).or_else(machine).filter(|processors| *processors > 0.0)
+}
+
+/// The interval of the mean time of reports. None of so few that it would reach below zero: it would say nothing.
+fn interval(took_s: &[f64]) -> Option<[f64; 2]> {
+    stats::repeats_mean(took_s).filter(|mean| mean.low > 0.0).map(|Estimate { low, high, .. }| [low, high])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interval;
+
+    /// Two reports once took "0 µs to 93.6 ms" on average.
+    #[test]
+    fn an_interval_of_times_that_reaches_zero_is_none() {
+        assert_eq!(interval(&[0.026, 0.035]), None);
+        let [low, high] = interval(&[0.030, 0.031, 0.029, 0.030]).unwrap();
+        assert!(0.0 < low && low < 0.030 && 0.030 < high, "{low} {high}");
+    }
 }

@@ -4,7 +4,7 @@ use record::Phase;
 use record::script::TRANSACTION;
 
 use super::{UNIT, is_replay};
-use crate::chart::aligned::{self, Rate};
+use crate::chart::aligned::{self, Panel};
 use crate::chart::canvas::Ink;
 use crate::chart::over_time::Line;
 use crate::chart::{Chart, histogram, strip};
@@ -24,15 +24,20 @@ pub(crate) fn all(trial: &Trial) -> Vec<Chart> {
 pub(super) fn course(trial: &Trial) -> Option<Chart> {
     // Nothing begins while the last transactions drain.
     let is_loaded = |phase: Phase| phase != Phase::Drain;
-    let mut lines = vec![Line::of(Ink::Series(0), "finished", trial, |sample| {
+    let finished = Line::of(Ink::Series(0), "finished", trial, |sample| {
         trial.rate_in(sample).filter(|_| is_loaded(sample.phase))
-    })];
+    });
     // What a log has in a second is another thing than its mean.
-    lines.extend(trial.offered_per_s.filter(|_| !is_replay(trial)).map(|rate| {
+    let offered = trial.offered_per_s.filter(|_| !is_replay(trial)).map(|rate| {
         Line::of(Ink::Series(2), "offered", trial, move |sample| is_loaded(sample.phase).then_some(rate))
-    }));
-    lines.retain(|line| line.values().count() > 1);
+    });
+    let lines = offered.into_iter().chain([finished.broken()]);
+    let lines: Vec<Line> = lines.filter(|line| line.values().count() > 1).collect();
     let remark = "Without failed transactions. One point per second; shaded seconds do not count.";
-    let rate = Rate { heading: "Transactions per second", lines, axis: UNIT.long, unit: UNIT.short, remark };
-    aligned::of(trial, TRANSACTION, rate)
+    let panels = [
+        Panel::rate(lines, UNIT.long, UNIT.short),
+        Panel::latency(trial, TRANSACTION),
+        Panel::sessions(trial),
+    ];
+    aligned::of(trial, "Transactions per second, latency and sessions over time", panels, remark)
 }

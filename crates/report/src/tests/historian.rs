@@ -361,8 +361,8 @@ fn pages_mark_purges_and_outages_and_tell_shapes_apart() {
         "</span>purge</li>",
         "</span>shrink</li>",
         "</span>outage</li>",
-        "Pending records",
-        "Offered and written",
+        ">pending records<",
+        ">offered<",
         "Flush latency",
         "Size over time",
     ] {
