@@ -163,6 +163,11 @@ pub(crate) trait Shown: Sync {
         self.servers(setup).into_iter().map(|server| server.version.clone()).collect()
     }
 
+    /// True if its targets are paths.
+    fn loads_paths(&self) -> bool {
+        false
+    }
+
     /// The rate of a trial as its headline gives it: `1,704 MB/s`, where bytes are what is asked for.
     fn rate(&self, trial: &Trial) -> Option<String> {
         trial.main()?.per_s.map(|per_s| self.words().unit.text(per_s))

@@ -223,6 +223,10 @@ impl Shown for Disk {
         setup.disk().map(|disk| disk.path.clone()).into_iter().collect()
     }
 
+    fn loads_paths(&self) -> bool {
+        true
+    }
+
     fn worked(&self, measured: &MeasuredTrial, _: &Common<'_>) -> Option<Worked> {
         let Some(Outcome::Disk(outcome)) = &measured.trial.outcome else { return None };
         outcome.verified.clone().map(Worked::Verified)

@@ -79,11 +79,11 @@ impl History {
     fn since_before(&self, series: &HistorySeries) -> String {
         let change = match (series.course, series.pieces.last()) {
             (SeriesCourse::Drift { gain_pct, .. }, _) => {
-                series.change(gain_pct).map(|change| format!("drifts, {} over all runs", change.told()))
+                series.change(gain_pct).map(|change| format!("drifts, {} over all runs", change.says()))
             }
             (_, Some(piece)) if piece.first > 0 => series
                 .change(piece.gain_pct)
-                .map(|change| format!("{} since {}", change.told(), shortly(&self.runs[piece.first].name))),
+                .map(|change| format!("{} since {}", change.says(), shortly(&self.runs[piece.first].name))),
             _ => None,
         };
         format!("last run{}", change.map(|change| format!("; {change}")).unwrap_or_default())

@@ -141,7 +141,7 @@ fn resembles(series: &HistorySeries) -> Option<Verdict> {
 
 fn change(history: &History, series: &HistorySeries, before: &Piece, after: &Piece) -> Verdict {
     let run = &history.runs[after.first];
-    let gain = series.change(after.gain_pct).map(|change| format!(", {}", change.told())).unwrap_or_default();
+    let gain = series.change(after.gain_pct).map(|change| format!(", {}", change.says())).unwrap_or_default();
     let fact = format!(
         "changed with {} ({}), from {} to {}{gain}",
         run.name,
@@ -161,7 +161,7 @@ fn course(series: &HistorySeries) -> Option<Verdict> {
         SeriesCourse::Level | SeriesCourse::Steps => None,
         SeriesCourse::Drift { from, to, gain_pct, .. } => {
             let gain =
-                series.change(gain_pct).map(|change| format!(", {}", change.told())).unwrap_or_default();
+                series.change(gain_pct).map(|change| format!(", {}", change.says())).unwrap_or_default();
             let fact =
                 format!("drifts over {runs} runs, from {} to {}{gain}", unit(series, from), unit(series, to));
             let verdict = Verdict::new(Level::Finding, "drift", fact).about(name(series));

@@ -57,17 +57,20 @@ pub(crate) fn place(report: &Report) -> Option<String> {
 /// What was loaded, each once.
 fn targets(report: &Report) -> Vec<String> {
     let setups = report.trials.iter().filter_map(|trial| Some((trial.shown(), trial.setup.as_ref()?)));
-    let shown = setups.flat_map(|(shown, setup)| shown.targets(setup));
-    distinct(shown.map(|target| absolute(target, report.working_directory.as_deref())))
+    let directory = report.working_directory.as_deref();
+    let named = setups.flat_map(|(shown, setup)| {
+        let directory = directory.filter(|_| shown.loads_paths());
+        shown.targets(setup).into_iter().map(move |target| absolute(target, directory))
+    });
+    distinct(named)
 }
 
-/// `.` and `./data` with the directory in which prony ran: a reader of the page is elsewhere.
-fn absolute(target: String, working_directory: Option<&str>) -> String {
-    let Some(directory) = working_directory else { return target };
-    match target.strip_prefix('.') {
-        Some("" | "/") => directory.to_owned(),
-        Some(below) => below.strip_prefix('/').map(|below| format!("{directory}/{below}")).unwrap_or(target),
-        None => target,
+/// A path with the directory in which prony ran: a reader of the page is elsewhere.
+fn absolute(path: String, working_directory: Option<&str>) -> String {
+    let Some(directory) = working_directory.filter(|_| !path.starts_with('/')) else { return path };
+    match path.trim_start_matches("./") {
+        "" | "." => directory.to_owned(),
+        below => format!("{}/{below}", directory.trim_end_matches('/')),
     }
 }
 
@@ -104,17 +107,17 @@ mod tests {
 
     #[test]
     fn a_target_is_named_by_its_whole_path() {
-        for (target, told) in [
+        for (path, told) in [
             (".", "/srv/db"),
             ("./", "/srv/db"),
             ("./data", "/srv/db/data"),
+            ("data", "/srv/db/data"),
             ("/data", "/data"),
-            (".hidden", ".hidden"),
-            ("../other", "../other"),
-            ("SQLite 3.53.2", "SQLite 3.53.2"),
+            (".hidden", "/srv/db/.hidden"),
+            ("../other", "/srv/db/../other"),
         ] {
-            assert_eq!(absolute(target.to_owned(), Some("/srv/db")), told);
-            assert_eq!(absolute(target.to_owned(), None), target);
+            assert_eq!(absolute(path.to_owned(), Some("/srv/db")), told);
+            assert_eq!(absolute(path.to_owned(), None), path);
         }
     }
 }
