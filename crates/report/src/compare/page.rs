@@ -301,10 +301,11 @@ impl Reason {
 
 impl ComparedStudy {
     /// `after: Disk: /data on db7, started 2026-11-22 21:39 UTC, in prony-results/…`, without what is told of all already.
-    fn told(&self, with_measured: bool) -> String {
-        let measured = if with_measured { format!("{}, ", self.measured) } else { String::new() };
-        let place = if self.place == self.name { String::new() } else { format!(", in {}", self.place) };
-        format!("{}: {measured}started {}{place}", self.name, parts::instant(&self.started))
+    fn told(&self, with_measured: bool) -> Markup {
+        html! {
+            (self.name) ": " @if with_measured { (self.measured) ", " } "started " (parts::instant(&self.started))
+            @if self.place != self.name { ", in " (self.place) }
+        }
     }
 }
 

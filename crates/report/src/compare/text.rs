@@ -10,7 +10,7 @@ use super::{
 };
 use crate::change::told_or_dash;
 use crate::format::{self, figure_or_dash};
-use crate::page::parts::instant;
+use crate::page::parts::instant_text;
 use crate::search::RateRange;
 use crate::table::{Column, Row, Table};
 use crate::text::{SENTENCE_WIDTH, grid, joined, titled};
@@ -97,7 +97,7 @@ const INDENT: &str = "  ";
 
 /// `A1 (started 2026-11-21 07:00 UTC), A2 (started …)`.
 pub(super) fn begun(studies: &[&ComparedStudy]) -> String {
-    let one = |study: &&ComparedStudy| format!("{} (started {})", study.name, instant(&study.started));
+    let one = |study: &&ComparedStudy| format!("{} (started {})", study.name, instant_text(&study.started));
     studies.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 

@@ -6,7 +6,7 @@ use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
 use crate::chart::scale::{Scale, Spread};
 use crate::chart::{Chart, Key};
 use crate::format::{self, figure, plain};
-use crate::page::parts::instant;
+use crate::page::parts::instant_text;
 use crate::table::{Column, Row, Table};
 
 /// Values that lie within this factor of each other are drawn from below the least and not from 0, where nothing would be seen.
@@ -159,7 +159,7 @@ fn table(history: &History, series: &HistorySeries) -> Table {
         Row {
             cells: vec![
                 history.runs[place].name.clone(),
-                instant(&history.runs[place].started),
+                instant_text(&history.runs[place].started),
                 format::figure_or_dash(*value),
                 if begins { "change point" } else { "" }.to_owned(),
             ],

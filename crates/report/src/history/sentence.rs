@@ -4,7 +4,7 @@ use super::{History, HistoryChange, HistorySeries, Piece, SeriesCourse, Since, S
 use crate::change::Change;
 use crate::compare::Difference;
 use crate::format::{self, figure};
-use crate::page::parts::instant;
+use crate::page::parts::instant_text;
 use crate::verdict::{Level, Verdict};
 
 /// Differences that a sentence names; the tables have all.
@@ -145,7 +145,7 @@ fn change(history: &History, series: &HistorySeries, before: &Piece, after: &Pie
     let fact = format!(
         "changed with {} ({}), from {} to {}{gain}",
         run.name,
-        instant(&run.started),
+        instant_text(&run.started),
         unit(series, before.mean),
         unit(series, after.mean),
     );
@@ -185,7 +185,7 @@ fn lone(history: &History, series: &HistorySeries, spike: &Spike) -> Verdict {
     let fact = format!(
         "{} ({}) is an outlier with {}, and the runs around it have {}",
         run.name,
-        instant(&run.started),
+        instant_text(&run.started),
         unit(series, spike.value),
         unit(series, spike.usual)
     );

@@ -4,7 +4,7 @@ use record::{Lines, shown};
 
 use super::{History, HistorySeries, sentence};
 use crate::format::{self, figure};
-use crate::page::parts::instant;
+use crate::page::parts::instant_text;
 use crate::table::{Column, Row, Table};
 use crate::text::{joined, titled, verdicts};
 
@@ -38,7 +38,7 @@ impl History {
         let runs = format::counted(self.runs.len(), "run", "runs");
         match (self.runs.first(), self.runs.last()) {
             (Some(first), Some(last)) => {
-                format!("{runs}, {} to {}", instant(&first.started), instant(&last.started))
+                format!("{runs}, {} to {}", instant_text(&first.started), instant_text(&last.started))
             }
             _ => runs,
         }
@@ -56,8 +56,8 @@ impl History {
         ];
         let row = |piece: &super::Piece| Row {
             cells: vec![
-                instant(&self.runs[piece.first].started),
-                instant(&self.runs[piece.last].started),
+                instant_text(&self.runs[piece.first].started),
+                instant_text(&self.runs[piece.last].started),
                 piece.runs.to_string(),
                 figure(piece.mean),
                 series.change(piece.gain_pct).map(|change| change.told()).unwrap_or_default(),

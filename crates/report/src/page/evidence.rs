@@ -124,14 +124,20 @@ fn summary(trial: &Trial) -> String {
 }
 
 /// How it was measured and how far it can be trusted, in one line.
-fn facts(trial: &Trial) -> String {
-    let mut facts = vec![match trial.measured_s {
+fn facts(trial: &Trial) -> Markup {
+    let measured = match trial.measured_s {
         seconds if seconds > 0.0 => format!("Measured for {}", format::duration(seconds)),
         _ => "Not measured".to_owned(),
-    }];
-    if let Some(started) = &trial.started {
-        facts.push(format!("begun {}", parts::instant(started)));
+    };
+    html! {
+        (measured)
+        @if let Some(started) = &trial.started { ", begun " (parts::instant(started)) }
+        @for fact in further_facts(trial) { ", " (fact) }
     }
+}
+
+fn further_facts(trial: &Trial) -> Vec<String> {
+    let mut facts = Vec::new();
     if trial.block > 1 {
         facts.push(format!("block {}", trial.block));
     }
@@ -163,5 +169,5 @@ fn facts(trial: &Trial) -> String {
     if let Some(steal) = trial.machine.steal_share.filter(|share| *share >= 0.001) {
         facts.push(format!("steal {}", format::per_cent(steal)));
     }
-    facts.join(", ")
+    facts
 }

@@ -79,7 +79,7 @@ fn machine(environment: &Environment) -> Vec<(String, String)> {
         fact("frequency governor", read(&cpu.governor, Clone::clone)),
         fact("memory", format::bytes(environment.memory.total_bytes)),
         fact("available memory at the start", format::bytes(environment.memory.available_bytes)),
-        fact("taken", parts::instant(&environment.taken)),
+        fact("taken", parts::instant_text(&environment.taken)),
         fact("measured by", format!("prony {}", environment.tool_version)),
     ]
 }

@@ -1,4 +1,7 @@
-//! The report as one HTML page that makes no request to anywhere: style and charts are inside, there is no script.
+//! The report as one HTML page that makes no request to anywhere: style, charts and script are inside.
+//!
+//! The page is complete without its script. The script shows times in the reader's zone, and values of charts over time to a reader who
+//! points at them. It reads attributes and writes texts. A policy of the page lets the browser run this script alone and load nothing.
 
 mod blocks;
 pub(crate) mod evidence;
@@ -12,8 +15,11 @@ mod sheet;
 pub(crate) mod title;
 pub(crate) mod verdicts;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{State, escaped};
+use sha2::{Digest, Sha256};
 
 use crate::chart::Chart;
 use crate::comparison::{self, StudyComparison};
@@ -27,6 +33,9 @@ use crate::workloads;
 use record::Workload;
 
 const STYLE: &str = include_str!("style.css");
+
+/// What a page does for a reader who points at it; see its first lines.
+const SCRIPT: &str = include_str!("script.js");
 
 /// What the folded rules are.
 const RULES_INSIDE: &str = "what each warning means, how it is computed, and what to do";
@@ -85,25 +94,40 @@ impl Part {
     }
 }
 
-/// A page of ours around its body.
+/// A page of ours around its body, with the script.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
-    document_of("page", title, body)
+    let hash = STANDARD.encode(Sha256::digest(SCRIPT));
+    whole(
+        "page",
+        title,
+        body,
+        &format!(" script-src 'sha256-{hash}';"),
+        &html! { script { (PreEscaped(SCRIPT)) } },
+    )
 }
 
-/// A document of this class around its body.
+/// A document of this class around its body, without a script.
 fn document_of(class: &str, title: &str, body: &Markup) -> String {
-    // No piece of ours holds a control character, so that each one in it was written by others, and is seen.
+    whole(class, title, body, "", &html! {})
+}
+
+fn whole(class: &str, title: &str, body: &Markup, may_run: &str, script: &Markup) -> String {
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';{may_run}"
+    );
+    // In the body no piece of ours holds a control character, so that each one in it was written by others, and is seen.
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (escaped(title)) " – prony" }
                 style { (PreEscaped(STYLE)) }
             }
-            body class=(class) { (PreEscaped(escaped(&body.0))) }
+            body class=(class) { (PreEscaped(escaped(&body.0))) (script) }
         }
     }
     .into_string()
@@ -272,4 +296,4 @@ mod colour_tests;
 #[cfg(test)]
 mod shape_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

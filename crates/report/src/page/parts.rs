@@ -140,10 +140,48 @@ pub(crate) fn text_of_lines(text: &str) -> Markup {
     html! { pre { @for line in text.lines() { (line) (PreEscaped("&#10;")) } } }
 }
 
+/// A time that a reader sees in the zone of the browser, and in UTC on hover. Without script it is in UTC.
+pub(crate) fn instant(text: &str) -> Markup {
+    let shown = instant_text(text);
+    html! {
+        @match parsed(text) {
+            Some((day, clock)) => time datetime=(text) title={ (day) " " (clock) " UTC" } { (shown) },
+            None => (shown),
+        }
+    }
+}
+
 /// `2026-11-21T07:44:08Z` as `2026-11-21 07:44 UTC`; another form is left as it is.
-pub(crate) fn instant(text: &str) -> String {
-    match (text.get(..10), text.get(10..11), text.get(11..16), text.ends_with('Z')) {
-        (Some(day), Some("T"), Some(minute), true) => format!("{day} {minute} UTC"),
-        _ => text.to_owned(),
+pub(crate) fn instant_text(text: &str) -> String {
+    match parsed(text).and_then(|(day, clock)| Some((day, clock.get(..5)?))) {
+        Some((day, minute)) => format!("{day} {minute} UTC"),
+        None => text.to_owned(),
+    }
+}
+
+/// Day and time of an instant in UTC: `2026-11-21` and `07:44:08`.
+fn parsed(text: &str) -> Option<(&str, &str)> {
+    let (day, clock) = text.strip_suffix('Z')?.split_once('T')?;
+    let is_number = |part: &str, length: usize, sign: char| {
+        part.len() == length && part.chars().all(|letter| letter.is_ascii_digit() || letter == sign)
+    };
+    (is_number(day, 10, '-') && is_number(clock.get(..8)?, 8, ':')).then_some((day, &clock[..8]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_in_utc_for_who_has_no_script_and_whole_for_the_script() {
+        assert_eq!(
+            instant("2026-11-21T07:44:08Z").0,
+            "<time datetime=\"2026-11-21T07:44:08Z\" title=\"2026-11-21 07:44:08 UTC\">2026-11-21 07:44 UTC</time>"
+        );
+        assert_eq!(instant_text("2026-11-21T07:44:08.123Z"), "2026-11-21 07:44 UTC");
+        for other in ["2026-11-21", "2026-11-21T07:44:08+01:00", "\"><b>T07:44:08Z", "", "Z", "éT"] {
+            assert_eq!(instant_text(other), other);
+            assert!(!instant(other).0.contains("<time") && !instant(other).0.contains("<b>"), "{other}");
+        }
     }
 }

@@ -2,7 +2,11 @@
 
 use std::sync::OnceLock;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use record::{DeviceLoad, MeasuredTrial, State};
+
+use sha2::{Digest, Sha256};
 
 use crate::fixture::{self, Made, Sold};
 use crate::report::Report;
@@ -24,6 +28,15 @@ pub(super) fn pages() -> &'static [String] {
             .map(|study| Report::of(study).html())
             .collect()
     })
+}
+
+/// The page without its script, which is one, ours, and of no use to what others wrote.
+pub(crate) fn without_script(page: &str) -> String {
+    assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (1, 1));
+    let (before, rest) = page.split_once("<script>").unwrap();
+    let after = rest.strip_prefix(super::SCRIPT).unwrap().strip_prefix("</script>").unwrap();
+    assert!(after.starts_with("</body>"), "{after}");
+    format!("{before}{after}")
 }
 
 /// Data and log on devices of their own could not be told apart.
@@ -55,19 +68,65 @@ fn several_devices_have_a_line_and_a_row_each_and_one_has_none() {
 #[test]
 fn page_makes_no_request_to_anywhere() {
     for page in pages() {
-        for outside in
-            ["http:", "https:", "src=", "url(", "@import", "<script", "<link", "<base", "srcset", "xlink"]
-        {
+        for outside in [
+            "http:", "https:", "src=", "url(", "@import", "<link", "<base", "srcset", "xlink", "<iframe",
+            "<img",
+        ] {
             assert!(
                 !page.contains(outside),
                 "{outside} at {:?}",
                 page.find(outside).map(|at| &page[at..at + 60])
             );
         }
+        without_script(page);
         for link in page.split("href=").skip(1) {
             assert!(link.starts_with("\"#"), "{}", &link[..40]);
         }
     }
+}
+
+#[test]
+fn script_reads_attributes_and_writes_texts() {
+    for other in [
+        "eval",
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "Function",
+        "fetch",
+        "XMLHttp",
+        "import",
+        "setTimeout",
+        "cookie",
+        "storage",
+        "location",
+        "</",
+        "<!--",
+        "http",
+    ] {
+        assert!(!super::SCRIPT.contains(other), "{other}");
+    }
+}
+
+/// A browser runs a script of a page with this policy only if the hash is that of the script.
+#[test]
+fn policy_of_a_page_names_its_script_and_nothing_else() {
+    let page = &pages()[0];
+    let policy = page.split("http-equiv=\"Content-Security-Policy\" content=\"").nth(1).unwrap();
+    let policy = policy.split('"').next().unwrap();
+    let hash = STANDARD
+        .encode(Sha256::digest(page.split("<script>").nth(1).unwrap().split("</script>").next().unwrap()));
+    let expected = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-{hash}';"
+    );
+    assert_eq!(policy, expected);
+    let sheet = Report::of(&tests::quick()).sheet();
+    assert!(
+        sheet.contains("form-action 'none';\"")
+            && !sheet.contains("<script")
+            && !sheet.contains("script-src")
+    );
 }
 
 #[test]
@@ -154,7 +213,7 @@ fn what_is_given_is_escaped_everywhere() {
         environment.host = evil.to_owned();
     }
     let page = Report::of(&study).html();
-    assert!(!page.contains("<script") && !page.contains("</script"));
+    let page = without_script(&page);
     assert!(page.contains("&lt;script&gt;"));
 }
 
@@ -179,7 +238,7 @@ fn what_an_order_store_is_given_is_escaped_too() {
     prices.items[0].name = EVIL.to_owned();
     study.manifest.prices = Some(prices);
     let page = Report::of(&study).html();
-    assert!(!page.contains("<script") && !page.contains("</script"));
+    let page = without_script(&page);
     assert!(page.contains("&lt;script&gt;"));
 }
 
