@@ -199,6 +199,9 @@ fn layers_of_a_trial_are_its_sessions_by_the_second() {
     assert_eq!(course.last().unwrap().1, BTreeMap::from([(Class::Locks, 8.0)]));
     let chart = crate::chart::stack::sessions(&report.trials[0]).unwrap();
     assert!(chart.svg.contains("log flushes: "), "{}", &chart.svg[..400]);
+    assert!(chart.svg.contains(
+        "data-name=\"locks\" data-ink=\"series-3\" data-unit=\"sessions\" data-values=\"0*30 8.00*"
+    ));
     assert_eq!(
         chart.legend.iter().map(|key| key.text.as_str()).collect::<Vec<_>>(),
         ["server's CPU", "log flushes", "locks"]

@@ -6,6 +6,7 @@ use super::label::{self, Label};
 use super::over_time::{
     Band, Line, Span, by_second, caption, describe, draw_line, latencies, mark, name, shade,
 };
+use super::readings::{self, Print, Times};
 use super::scale::Scale;
 use super::stack::{self, Layer};
 use super::{Chart, Key, by_ink};
@@ -28,10 +29,8 @@ const BELOW: f64 = 44.0;
 pub(crate) struct Panel<'a> {
     y: Axis<'a>,
     data: Data,
-    /// Unit of its figures in the table.
-    unit: &'a str,
-    /// How the table prints them.
-    print: fn(f64) -> String,
+    /// How its figures are printed in the table, and where a reader points.
+    print: Print<'a>,
 }
 
 enum Data {
@@ -46,14 +45,14 @@ impl<'a> Panel<'a> {
     pub(crate) fn rate(lines: Vec<Line>, title: &'a str, unit: &'a str) -> Option<Self> {
         let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
         let y = Axis { scale: Scale::from_zero(most * 1.05, 0.0, 0.0), title, print: plain };
-        Some(Self { y, data: Data::Lines(lines, None), unit, print: format::figure })
+        Some(Self { y, data: Data::Lines(lines, None), print: (unit, format::figure) })
     }
 
     /// A count with the lowest and the highest value of each second.
     pub(crate) fn count(line: Line, band: Band, title: &'a str) -> Option<Self> {
         let most = line.values().chain(band.highest()).reduce(f64::max)?;
         let y = Axis { scale: Scale::from_zero(most.max(1.0) * 1.05, 0.0, 0.0), title, print: plain };
-        Some(Self { y, data: Data::Lines(vec![line], Some(band)), unit: "", print: format::figure })
+        Some(Self { y, data: Data::Lines(vec![line], Some(band)), print: ("", format::figure) })
     }
 
     /// The percentiles of a kind of operation.
@@ -63,7 +62,7 @@ impl<'a> Panel<'a> {
         let low = lines.iter().flat_map(Line::values).reduce(f64::min)?;
         let high = lines.iter().flat_map(Line::values).reduce(f64::max)?;
         let y = Axis { scale: Scale::decades(low, high, 0.0, 0.0), title: "latency", print: plain_latency };
-        Some(Self { y, data: Data::Lines(lines, None), unit: "", print: format::latency })
+        Some(Self { y, data: Data::Lines(lines, None), print: ("", format::latency) })
     }
 
     /// What the sessions of a trial did; none where no server told.
@@ -74,7 +73,7 @@ impl<'a> Panel<'a> {
         }
         let scale = Scale::from_zero(stack::highest(&layers).max(1.0), 0.0, 0.0);
         let y = Axis { scale, title: "sessions by what they did", print: plain };
-        Some(Self { y, data: Data::Layers(ends_s, layers), unit: "", print: format::figure })
+        Some(Self { y, data: Data::Layers(ends_s, layers), print: ("", format::figure) })
     }
 
     fn lines(&self) -> &[Line] {
@@ -125,18 +124,25 @@ impl<'a> Panel<'a> {
         }
     }
 
-    fn draw(&self, canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, outages: &[(f64, f64)]) {
+    fn draw(&self, canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, outages: &[(f64, f64)], times: &Times) {
         let y = self.axis(frame).scale;
         match &self.data {
             Data::Lines(lines, band) => {
-                band.iter().for_each(|band| band.draw(canvas, x, &y));
-                lines.iter().for_each(|line| draw_line(canvas, line, outages, x, &y));
+                band.iter().for_each(|band| band.draw(canvas, (x, &y), times, self.print));
+                for line in lines {
+                    let group = line.group(outages, times, self.print);
+                    canvas.group(group, |canvas| draw_line(canvas, line, outages, x, &y));
+                }
             }
-            Data::Layers(ends_s, layers) => stack::draw_layers(canvas, (x, &y), outages, ends_s, layers),
+            Data::Layers(ends_s, layers) => {
+                stack::draw_layers(canvas, (x, &y), outages, (ends_s, layers), times);
+            }
         }
         let last = |line: &Line| line.values().last().map_or(frame.bottom, |value| y.at(value));
         let labels = self.names().map(|line| Label { ink: line.ink, y: last(line), text: line.name.clone() });
-        label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels.collect());
+        canvas.group(readings::labels(), |canvas| {
+            label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels.collect());
+        });
     }
 }
 
@@ -180,7 +186,7 @@ fn draw(trial: &Trial, title: &str, panels: &[Panel<'_>], marks: &[Span]) -> Str
         title: "since the start of the load",
         print: time_tick,
     };
-    let outages = Span::outages(marks);
+    let (outages, times) = (Span::outages(marks), Times::of(trial));
     let described: Vec<String> = panels.iter().map(Panel::described).collect();
     svg((WIDTH, height), title, &described.join("; "), |canvas| {
         for (index, panel) in panels.iter().enumerate() {
@@ -191,7 +197,7 @@ fn draw(trial: &Trial, title: &str, panels: &[Panel<'_>], marks: &[Span]) -> Str
             shade(canvas, trial, &frame, &x.scale);
             mark(canvas, marks, &frame, &x.scale);
             frame.vertical_titled(canvas, &panel.axis(&frame), at);
-            panel.draw(canvas, &frame, &x.scale, &outages);
+            panel.draw(canvas, &frame, &x.scale, &outages, &times);
             if is_first {
                 name(canvas, marks, &frame, &x.scale);
             }
@@ -208,7 +214,6 @@ fn draw(trial: &Trial, title: &str, panels: &[Panel<'_>], marks: &[Span]) -> Str
 fn table(trial: &Trial, panels: &[Panel<'_>]) -> Table {
     let figures: Vec<(Vec<Line>, &Panel<'_>)> =
         panels.iter().map(|panel| (panel.figures(trial), panel)).collect();
-    let each =
-        figures.iter().flat_map(|(lines, panel)| lines.iter().map(|line| (line, panel.unit, panel.print)));
+    let each = figures.iter().flat_map(|(lines, panel)| lines.iter().map(|line| (line, panel.print)));
     by_second(&each.collect::<Vec<_>>())
 }

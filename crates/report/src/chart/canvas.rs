@@ -3,6 +3,7 @@
 //! The backend knows whole pixels and fixed colours only. So a canvas draws at four times the size and scales by the
 //! view box, and each ink is drawn in a colour that stands for it and is exchanged for a CSS variable in the end.
 
+use maud::Markup;
 use plotters::prelude::{DrawingBackend, IntoFont, RGBColor, SVGBackend, ShapeStyle, TextStyle};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -35,6 +36,10 @@ pub(crate) enum Ink {
     /// Data; numbers past the last wrap around.
     Series(usize),
 }
+
+/// Colours that stand for where a group begins and ends.
+const GROUP_BEGIN: RGBColor = RGBColor(1, 2, 0);
+const GROUP_END: RGBColor = RGBColor(1, 2, 1);
 
 /// Colours for data.
 pub(crate) const SERIES: usize = 6;
@@ -114,10 +119,24 @@ pub(crate) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * TEXT_WIDEST
 }
 
-/// A surface whose origin is at its upper left.
-pub(crate) struct Canvas<'a>(SVGBackend<'a>);
+/// A surface whose origin is at its upper left, and the groups that were begun on it.
+pub(crate) struct Canvas<'a>(SVGBackend<'a>, Vec<Markup>);
 
 impl Canvas<'_> {
+    /// What is drawn within is one group, which the script of the page may move or hide. `group` is the empty element `<g>`.
+    pub(crate) fn group(&mut self, group: Markup, draw: impl FnOnce(&mut Self)) {
+        self.1.push(group);
+        self.edge(GROUP_BEGIN);
+        draw(self);
+        self.edge(GROUP_END);
+    }
+
+    /// The backend knows no groups: an empty rectangle in a colour of its own stands for where one begins or ends.
+    fn edge(&mut self, colour: RGBColor) {
+        let style = ShapeStyle { color: colour.to_rgba(), filled: true, stroke_width: 0 };
+        drawn(self.0.draw_rect((0, 0), (0, 0), &style, true));
+    }
+
     pub(crate) fn path(&mut self, ink: Ink, width: f64, points: &[(f64, f64)]) {
         if points.len() > 1 {
             drawn(self.0.draw_path(points.iter().copied().map(pixel), &ink.stroke(width, 1.0)));
@@ -176,7 +195,8 @@ impl Canvas<'_> {
     }
 }
 
-fn pixel((x, y): (f64, f64)) -> (i32, i32) {
+/// A point in units as the drawing has it.
+pub(super) fn pixel((x, y): (f64, f64)) -> (i32, i32) {
     ((x * SCALE).round() as i32, (y * SCALE).round() as i32)
 }
 
@@ -194,15 +214,32 @@ pub(crate) fn svg(
     draw: impl FnOnce(&mut Canvas<'_>),
 ) -> String {
     let mut drawing = String::new();
+    let groups;
     {
-        let mut canvas = Canvas(SVGBackend::with_string(&mut drawing, pixel_size(width, height)));
+        let mut canvas = Canvas(SVGBackend::with_string(&mut drawing, pixel_size(width, height)), Vec::new());
         draw(&mut canvas);
         drawn(canvas.0.present());
+        groups = canvas.1;
     }
     let body = drawing.split_once(">\n").map_or("", |(_, body)| body);
     let (width, height) = pixel_size(width, height);
     let title = maud::html! { title { (title) } desc { (description) } }.into_string();
-    format!("<svg role=\"img\" viewBox=\"0 0 {width} {height}\">{title}{}", inked(body))
+    format!("<svg role=\"img\" viewBox=\"0 0 {width} {height}\">{title}{}", grouped(&inked(body), &groups))
+}
+
+/// Exchanges the rectangles that stand for edges of groups for the edges.
+fn grouped(body: &str, groups: &[Markup]) -> String {
+    let edge = |RGBColor(red, green, blue): RGBColor| {
+        format!("<rect x=\"0\" y=\"0\" width=\"0\" height=\"0\" fill=\"#{red:02X}{green:02X}{blue:02X}\"/>")
+    };
+    let (begin, end) = (edge(GROUP_BEGIN), edge(GROUP_END));
+    let mut pieces = body.split(&begin);
+    let mut whole = pieces.next().unwrap_or_default().to_owned();
+    for (group, piece) in groups.iter().zip(pieces) {
+        whole.push_str(group.0.strip_suffix("</g>").unwrap_or(&group.0));
+        whole.push_str(piece);
+    }
+    whole.replace(&end, "</g>")
 }
 
 /// A part of a drawing, and what is shown to who points at it.
@@ -249,4 +286,32 @@ fn inked(body: &str) -> String {
         body = body.replace(needless, "");
     }
     body.replace(" \"/>", "\"/>").replace(">\n", ">").replace("\n</text>", "</text>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_hold_what_is_drawn_in_them_whatever_texts_say() {
+        let evil = "<rect x=\"0\" y=\"0\" width=\"0\" height=\"0\" fill=\"#010201\"/></script>\u{1b}";
+        let drawn = svg((10.0, 10.0), evil, evil, |canvas| {
+            canvas.group(maud::html! { g data-name=(evil) {} }, |canvas| {
+                canvas.text(Ink::Text, Side::Right, (1.0, 1.0), evil);
+                canvas
+                    .group(maud::html! { g id="inner" {} }, |canvas| canvas.dot(Ink::Axis, 1.0, (1.0, 1.0)));
+            });
+            canvas.line(Ink::Axis, 1.0, (0.0, 0.0), (1.0, 1.0));
+        });
+        let drawn = record::escaped(&drawn);
+        let document = roxmltree::Document::parse(&drawn).unwrap();
+        let names = |node: roxmltree::Node<'_, '_>| {
+            node.children().map(|child| child.tag_name().name().to_owned()).collect::<Vec<String>>()
+        };
+        assert_eq!(names(document.root_element()), ["title", "desc", "g", "line"]);
+        let outer = document.descendants().find(|node| node.has_attribute("data-name")).unwrap();
+        assert_eq!(names(outer), ["text", "g"]);
+        assert_eq!(outer.attribute("data-name"), Some(evil.replace('\u{1b}', "\\x1b").as_str()));
+        assert_eq!(names(outer.last_child().unwrap()), ["circle"]);
+    }
 }

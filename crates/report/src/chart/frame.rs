@@ -1,5 +1,7 @@
 //! The ground of a chart: margins, axes, grid and their texts.
 
+use maud::html;
+
 use super::canvas::{Canvas, Ink, Side, text_width};
 use super::scale::Scale;
 use crate::format::plain;
@@ -69,8 +71,13 @@ impl Frame {
         }
     }
 
-    /// The horizontal axis alone.
+    /// The horizontal axis alone, as one group: the script of the page draws other ticks where it shows less of the time.
     pub(crate) fn horizontal(&self, canvas: &mut Canvas<'_>, x: &Axis<'_>) {
+        canvas.group(html! { g data-ticks="" {} }, |canvas| self.ticks(canvas, x));
+        canvas.text(Ink::Text, Side::Left, (self.right, self.bottom + 34.0), &titled(x));
+    }
+
+    fn ticks(&self, canvas: &mut Canvas<'_>, x: &Axis<'_>) {
         canvas.line(Ink::Axis, 1.0, (self.left, self.bottom), (self.right, self.bottom));
         let mut free = 0.0;
         for tick in x.scale.ticks() {
@@ -83,7 +90,6 @@ impl Frame {
                 free = at + half + ROOM / 2.0;
             }
         }
-        canvas.text(Ink::Text, Side::Left, (self.right, self.bottom + 34.0), &titled(x));
     }
 }
 

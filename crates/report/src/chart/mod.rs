@@ -12,6 +12,7 @@ pub(crate) mod histogram;
 pub(crate) mod label;
 pub(crate) mod machine;
 pub(crate) mod over_time;
+pub(crate) mod readings;
 pub(crate) mod reduce;
 pub(crate) mod scale;
 pub(crate) mod stack;

@@ -1,10 +1,12 @@
 //! Throughput and latency over the seconds of a trial, warm-up and all.
 
+use maud::Markup;
 use record::{Mark, MarkKind, OperationSample, Phase, Sample};
 
 use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
 use super::label::{self, Label};
+use super::readings::{self, Print, Reading, Times};
 use super::reduce::{lines, spans};
 use super::scale::Scale;
 use super::{Chart, Key, ink_of, legend};
@@ -13,16 +15,19 @@ use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 
 /// Columns that a line is reduced to: one a unit of the chart's width.
-const COLUMNS: usize = 360;
+pub(super) const COLUMNS: usize = 360;
 
 /// Rows of the table below a chart; the raw numbers have more.
 const ROWS: usize = 40;
+
+/// What the script of a page calls a band.
+const BAND: &str = "lowest to highest";
 
 /// Radius of a point that has no neighbours, so that it is seen.
 const ALONE: f64 = 3.4;
 
 /// Shorter intervals, where a phase ends, make no rate and no percentile worth a point.
-const SHORTEST_S: f64 = 0.5;
+pub(super) const SHORTEST_S: f64 = 0.5;
 
 /// A line: its colour, its name, its values by the end of their second.
 #[derive(Clone)]
@@ -40,7 +45,7 @@ pub(crate) struct Line {
 pub(crate) struct Band {
     ink: Ink,
     /// End of the second, lowest and highest.
-    points: Vec<(f64, f64, f64)>,
+    points: Vec<Reading>,
 }
 
 /// A time that is marked because something else went on.
@@ -141,8 +146,17 @@ impl Band {
         self.points.iter().map(|point| point.2)
     }
 
-    pub(super) fn draw(&self, canvas: &mut Canvas<'_>, x: &Scale, y: &Scale) {
-        canvas.area(self.ink, 0.22, &self.outline(x, y));
+    /// As a group with what it reads.
+    pub(super) fn draw(
+        &self,
+        canvas: &mut Canvas<'_>,
+        (x, y): (&Scale, &Scale),
+        times: &Times,
+        print: Print<'_>,
+    ) {
+        canvas.group(times.series((self.ink, BAND), &self.points, print), |canvas| {
+            canvas.area(self.ink, 0.22, &self.outline(x, y));
+        });
     }
 
     /// The outline of at most so many columns: the highest there, the lowest back.
@@ -180,7 +194,7 @@ impl Course {
         let lines = lines.map(|line| Key::new(line.ink, line.name.clone()));
         let keys = legend(lines.chain(Span::keys(&self.spans)));
         let caption = caption(&self.lines, remark);
-        let svg = draw(trial, &format!("{heading} of {}", trial.name), y, self);
+        let svg = draw(trial, &format!("{heading} of {}", trial.name), y, self, (unit, print));
         Chart {
             heading: heading.to_owned(),
             svg,
@@ -241,6 +255,26 @@ impl Line {
         drawn
     }
 
+    /// Its group; see [`Times::series`].
+    pub(super) fn group(&self, gaps: &[(f64, f64)], times: &Times, print: Print<'_>) -> Markup {
+        let gaps = if self.broken { gaps } else { &[] };
+        times.series((self.ink, &self.name), &self.readings(gaps), print)
+    }
+
+    /// What is drawn of it: nothing of the seconds that lie in one of these times for the most part.
+    fn readings(&self, gaps: &[(f64, f64)]) -> Vec<Reading> {
+        let is_gap = |middle: f64| gaps.iter().any(|gap| (gap.0..gap.1).contains(&middle));
+        let begin_s = |index: usize| match index {
+            0 => self.points[0].0 - 1.0,
+            index => self.points[index - 1].0,
+        };
+        let points = self.points.iter().enumerate();
+        let known = points
+            .filter(|(index, point)| self.joined || !is_gap(f64::midpoint(begin_s(*index), point.0)))
+            .filter_map(|(_, point)| point.1.map(|value| (point.0, value, value)));
+        known.collect()
+    }
+
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().filter_map(|point| point.1)
     }
@@ -269,7 +303,7 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
         legend: Vec::new(),
         caption: caption(&drawn, "One point per second. Shaded seconds, such as warm-up, do not count."),
         table: table(&drawn, "IOPS", format::figure),
-        svg: draw(trial, &title, &y, &Course::with_audits(drawn, trial)),
+        svg: draw(trial, &title, &y, &Course::with_audits(drawn, trial), ("IOPS", format::figure)),
     })
 }
 
@@ -309,6 +343,7 @@ pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
             &format!("Latency of {kind} operations over time of {}", trial.name),
             &y,
             &Course::with_audits(drawn, trial),
+            ("", format::latency),
         ),
     })
 }
@@ -321,11 +356,11 @@ fn kinds(trial: &Trial) -> Vec<&String> {
     kinds
 }
 
-fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
+fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course, print: Print<'_>) -> String {
     let drawn = &course.lines;
     let labelled = drawn.len() > 1;
     let frame = Frame::new(HEIGHT, y, drawn.iter().filter(|_| labelled).map(|line| line.name.as_str()));
-    let end_s = trial.samples.last().map_or(1.0, |sample| sample.end_s);
+    let (times, end_s) = (Times::of(trial), trial.samples.last().map_or(1.0, |sample| sample.end_s));
     let x = Axis {
         scale: Scale::time(0.0, end_s, frame.left, frame.right),
         title: "since the start of the load",
@@ -336,15 +371,21 @@ fn draw(trial: &Trial, title: &str, y: &Axis<'_>, course: &Course) -> String {
         mark(canvas, &course.spans, &frame, &x.scale);
         frame.draw(canvas, &x, y);
         if let Some(band) = &course.band {
-            band.draw(canvas, &x.scale, &y.scale);
+            band.draw(canvas, (&x.scale, &y.scale), &times, print);
         }
         let gaps = Span::outages(&course.spans);
-        drawn.iter().for_each(|line| draw_line(canvas, line, &gaps, &x.scale, &y.scale));
+        for line in drawn {
+            canvas.group(line.group(&gaps, &times, print), |canvas| {
+                draw_line(canvas, line, &gaps, &x.scale, &y.scale);
+            });
+        }
         name(canvas, &course.spans, &frame, &x.scale);
         let last = |line: &Line| line.values().last().map_or(frame.bottom, |value| y.scale.at(value));
         let labels = drawn.iter().filter(|_| labelled);
         let labels = labels.map(|line| Label { ink: line.ink, y: last(line), text: line.name.clone() });
-        label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels.collect());
+        canvas.group(readings::labels(), |canvas| {
+            label::beside(canvas, frame.right + 6.0, (frame.top, frame.bottom), labels.collect());
+        });
     })
 }
 
@@ -368,14 +409,16 @@ pub(super) fn draw_line(canvas: &mut Canvas<'_>, line: &Line, gaps: &[(f64, f64)
 
 /// A background for each span, wide enough to be seen, and a dashed line at each moment.
 pub(super) fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
-    for span in spans.iter().filter(|span| !span.is_moment()) {
-        let (left, right) = (x.at(span.begin_s), x.at(span.end_s));
-        canvas.rectangle(span.ink, 0.2, (left, frame.top), (right.max(left + 2.0), frame.bottom));
-    }
-    for moment in spans.iter().filter(|span| span.is_moment()) {
-        let at = x.at(moment.begin_s);
-        canvas.dashes(moment.ink, (at, frame.top), (at, frame.bottom));
-    }
+    canvas.group(readings::marks(None), |canvas| {
+        for span in spans.iter().filter(|span| !span.is_moment()) {
+            let (left, right) = (x.at(span.begin_s), x.at(span.end_s));
+            canvas.rectangle(span.ink, 0.2, (left, frame.top), (right.max(left + 2.0), frame.bottom));
+        }
+        for moment in spans.iter().filter(|span| span.is_moment()) {
+            let at = x.at(moment.begin_s);
+            canvas.dashes(moment.ink, (at, frame.top), (at, frame.bottom));
+        }
+    });
 }
 
 /// The name of each span above the data, where it has room; those of moments below them.
@@ -387,29 +430,33 @@ pub(super) fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &S
     for span in by_begin {
         let (label, line) = (span.label(), usize::from(has_both && span.is_moment()));
         let width = text_width(&label);
-        let middle = f64::midpoint(x.at(span.begin_s), x.at(span.end_s));
+        let at = f64::midpoint(x.at(span.begin_s), x.at(span.end_s));
         // The name of a moment stands before its line, in which an outage begins.
-        let middle = if line == 1 { x.at(span.begin_s) - width / 2.0 - 4.0 } else { middle };
+        let middle = if line == 1 { x.at(span.begin_s) - width / 2.0 - 4.0 } else { at };
         let (least, most) = (frame.left + width / 2.0, frame.right - width / 2.0);
         let middle = middle.min(most).max(least);
         if middle - width / 2.0 >= free[line] {
             let height = frame.top + TEXT * (line as f64 * 1.2 - 0.5);
-            canvas.text(span.ink, Side::Middle, (middle, height), &label);
+            canvas.group(readings::marks(Some(at)), |canvas| {
+                canvas.text(span.ink, Side::Middle, (middle, height), &label);
+            });
             free[line] = middle + width / 2.0 + TEXT / 2.0;
         }
     }
 }
 
-/// A ground under the seconds that make no figures.
+/// A ground under the seconds that make no figures. Its group says where the data is and when it is read.
 pub(super) fn shade(canvas: &mut Canvas<'_>, trial: &Trial, frame: &Frame, x: &Scale) {
     let end =
         |phase: Phase| trial.samples.iter().filter(|s| s.phase == phase).map(|s| s.end_s).reduce(f64::max);
-    if let Some(warm_s) = end(Phase::WarmUp) {
-        canvas.rectangle(Ink::Shade, 1.0, (frame.left, frame.top), (x.at(warm_s), frame.bottom));
-    }
-    if let (Some(measured_s), Some(drained_s)) = (end(Phase::Measure), end(Phase::Drain)) {
-        canvas.rectangle(Ink::Shade, 1.0, (x.at(measured_s), frame.top), (x.at(drained_s), frame.bottom));
-    }
+    canvas.group(Times::of(trial).plot(frame, x), |canvas| {
+        if let Some(warm_s) = end(Phase::WarmUp) {
+            canvas.rectangle(Ink::Shade, 1.0, (frame.left, frame.top), (x.at(warm_s), frame.bottom));
+        }
+        if let (Some(measured_s), Some(drained_s)) = (end(Phase::Measure), end(Phase::Drain)) {
+            canvas.rectangle(Ink::Shade, 1.0, (x.at(measured_s), frame.top), (x.at(drained_s), frame.bottom));
+        }
+    });
 }
 
 pub(super) fn describe(drawn: &[Line], print: fn(f64) -> String) -> String {
@@ -434,22 +481,22 @@ pub(super) fn caption(drawn: &[Line], remark: &str) -> String {
 }
 
 pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Table {
-    by_second(&drawn.iter().map(|line| (line, unit, print)).collect::<Vec<_>>())
+    by_second(&drawn.iter().map(|line| (line, (unit, print))).collect::<Vec<_>>())
 }
 
 /// Lines through the same seconds, each with its unit and how its figures are printed.
-pub(super) fn by_second(drawn: &[(&Line, &str, fn(f64) -> String)]) -> Table {
+pub(super) fn by_second(drawn: &[(&Line, Print<'_>)]) -> Table {
     let mut columns = vec![Column::number("second")];
     columns.extend(
         drawn
             .iter()
-            .map(|(line, unit, _)| Column::number(format!("{} {unit}", line.name).trim_end().to_owned())),
+            .map(|(line, (unit, _))| Column::number(format!("{} {unit}", line.name).trim_end().to_owned())),
     );
-    let seconds = drawn.first().map_or(&[] as &[_], |(line, ..)| line.points.as_slice());
+    let seconds = drawn.first().map_or(&[] as &[_], |(line, _)| line.points.as_slice());
     let rows = spans(seconds.len(), ROWS).into_iter().map(|span| {
         let (first, last) = (plain(seconds[span.start].0), plain(seconds[span.end - 1].0));
         let mut cells = vec![range(first, last)];
-        cells.extend(drawn.iter().map(|(line, _, print)| {
+        cells.extend(drawn.iter().map(|(line, (_, print))| {
             let values = || line.points[span.clone()].iter().filter_map(|point| point.1);
             match (values().reduce(f64::min), values().reduce(f64::max)) {
                 (Some(low), Some(high)) => range(print(low), print(high)),

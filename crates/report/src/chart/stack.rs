@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::canvas::{Canvas, Ink, svg};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, from_zero, time_tick};
 use super::over_time::{Line, Span, mark, name, shade, table};
+use super::readings::Times;
 use super::reduce::spans;
 use super::scale::Scale;
 use super::{Chart, Key, legend};
@@ -88,24 +89,31 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
         title: "since the start of the load",
         print: time_tick,
     };
-    let marks = Span::of(trial);
+    let (marks, times) = (Span::of(trial), Times::of(trial));
     shade(canvas, trial, &frame, &x.scale);
     mark(canvas, &marks, &frame, &x.scale);
     frame.draw(canvas, &x, y);
-    draw_layers(canvas, (&x.scale, &y.scale), &Span::outages(&marks), ends_s, layers);
+    draw_layers(canvas, (&x.scale, &y.scale), &Span::outages(&marks), (ends_s, layers), &times);
     name(canvas, &marks, &frame, &x.scale);
 }
 
-/// The layers, with a gap in each of these times and wherever nothing was read.
+/// Each layer as a group, upon the ones before it.
 pub(super) fn draw_layers(
     canvas: &mut Canvas<'_>,
-    scales: (&Scale, &Scale),
+    (x, y): (&Scale, &Scale),
     outages: &[(f64, f64)],
-    ends_s: &[f64],
-    layers: &[Layer],
+    (ends_s, layers): (&[f64], &[Layer]),
+    times: &Times,
 ) {
-    for run in unbroken(ends_s, outages) {
-        draw_run(canvas, &run, scales, ends_s, layers);
+    let runs = unbroken(ends_s, outages);
+    let outlines: Vec<Vec<Outline>> = runs.iter().map(|run| outlines(run, (x, y), ends_s, layers)).collect();
+    for (index, (name, values)) in layers.iter().enumerate() {
+        let ink = Ink::Series(index);
+        let known = runs.iter().cloned().flatten();
+        let known: Vec<_> = known.map(|second| (ends_s[second], values[second], values[second])).collect();
+        canvas.group(times.series((ink, name), &known, ("sessions", format::figure)), |canvas| {
+            outlines.iter().for_each(|run| canvas.area(ink, 0.8, &run[index]));
+        });
     }
 }
 
@@ -126,31 +134,26 @@ fn unbroken(ends_s: &[f64], outages: &[(f64, f64)]) -> Vec<Range<usize>> {
     runs
 }
 
-/// The layers of seconds that follow each other.
-fn draw_run(
-    canvas: &mut Canvas<'_>,
-    run: &Range<usize>,
-    (x, y): (&Scale, &Scale),
-    ends_s: &[f64],
-    layers: &[Layer],
-) {
+type Outline = Vec<(f64, f64)>;
+
+/// Of each layer that of seconds that follow each other.
+fn outlines(run: &Range<usize>, (x, y): (&Scale, &Scale), ends_s: &[f64], layers: &[Layer]) -> Vec<Outline> {
     let most = (COLUMNS * run.len()).div_ceil(ends_s.len());
     let columns: Vec<Range<usize>> =
         spans(run.len(), most).into_iter().map(|span| span.start + run.start..span.end + run.start).collect();
     let mean = |values: &[f64]| stats::mean(values).unwrap_or(0.0);
     let at: Vec<f64> = columns.iter().map(|span| x.at(ends_s[span.end - 1])).collect();
+    let edge =
+        |values: &[f64]| -> Outline { at.iter().zip(values).map(|(&x, &value)| (x, y.at(value))).collect() };
     let mut below = vec![0.0; columns.len()];
-    for (index, (_, values)) in layers.iter().enumerate() {
+    let outline = |(_, values): &Layer| {
         let heights = columns.iter().map(|span| mean(&values[span.clone()]));
         let above: Vec<f64> = below.iter().zip(heights).map(|(below, height)| below + height).collect();
-        let edge = |values: &[f64]| -> Vec<(f64, f64)> {
-            at.iter().zip(values).map(|(&x, &value)| (x, y.at(value))).collect()
-        };
-        let outline: Vec<(f64, f64)> =
-            edge(&above).into_iter().chain(edge(&below).into_iter().rev()).collect();
-        canvas.area(Ink::Series(index), 0.8, &outline);
+        let outline = edge(&above).into_iter().chain(edge(&below).into_iter().rev()).collect();
         below = above;
-    }
+        outline
+    };
+    layers.iter().map(outline).collect()
 }
 
 #[cfg(test)]

@@ -97,24 +97,21 @@ impl Part {
 /// A page of ours around its body, with the script.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
     let hash = STANDARD.encode(Sha256::digest(SCRIPT));
-    whole(
-        "page",
-        title,
-        body,
-        &format!(" script-src 'sha256-{hash}';"),
-        &html! { script { (PreEscaped(SCRIPT)) } },
-    )
+    let may_run = format!("script-src 'sha256-{hash}'");
+    whole("page", title, body, Some(may_run), &html! { script { (PreEscaped(SCRIPT)) } })
 }
 
 /// A document of this class around its body, without a script.
 fn document_of(class: &str, title: &str, body: &Markup) -> String {
-    whole(class, title, body, "", &html! {})
+    whole(class, title, body, None, &html! {})
 }
 
-fn whole(class: &str, title: &str, body: &Markup, may_run: &str, script: &Markup) -> String {
-    let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';{may_run}"
-    );
+/// What a browser may load and run for a page: nothing but its own style, and what is named besides.
+const POLICY: [&str; 4] =
+    ["default-src 'none'", "style-src 'unsafe-inline'", "base-uri 'none'", "form-action 'none'"];
+
+fn whole(class: &str, title: &str, body: &Markup, may_run: Option<String>, script: &Markup) -> String {
+    let policy = POLICY.map(str::to_owned).into_iter().chain(may_run).collect::<Vec<_>>().join("; ");
     // In the body no piece of ours holds a control character, so that each one in it was written by others, and is seen.
     html! {
         (DOCTYPE)

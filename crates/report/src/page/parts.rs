@@ -145,7 +145,7 @@ pub(crate) fn instant(text: &str) -> Markup {
     let shown = instant_text(text);
     html! {
         @match parsed(text) {
-            Some((day, clock)) => time datetime=(text) title={ (day) " " (clock) " UTC" } { (shown) },
+            Some((day, clock)) => time datetime={ (day) "T" (clock) "Z" } title={ (day) " " (clock) " UTC" } { (shown) },
             None => (shown),
         }
     }

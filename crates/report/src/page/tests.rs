@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::tests;
 
 /// The pages of all studies, made once.
-pub(super) fn pages() -> &'static [String] {
+pub(crate) fn pages() -> &'static [String] {
     static PAGES: OnceLock<Vec<String>> = OnceLock::new();
     PAGES.get_or_init(|| {
         let empty = fixture::study("quick", Vec::new());
@@ -63,6 +63,24 @@ fn several_devices_have_a_line_and_a_row_each_and_one_has_none() {
     let one = Report::of(&tests::quick()).html();
     assert!(one.contains("device queue 30.4") && one.contains("Block device of the target"));
     assert!(!one.contains("Queues of the devices"));
+}
+
+/// The script reads names from attributes.
+#[test]
+fn a_series_of_a_hostile_name_is_only_read() {
+    const EVIL: &str = "\"><script>alert('1')</script>'\u{1b}]0;\r\n&#34;";
+    let mut study = tests::quick();
+    for resources in study.trials.iter_mut().flat_map(|trial| &mut trial.resources) {
+        resources.devices.insert(EVIL.to_owned(), DeviceLoad { queue_depth: 3.5, ..DeviceLoad::default() });
+    }
+    study.manifest.title = EVIL.to_owned();
+    let page = without_script(&Report::of(&study).html());
+    assert!(
+        page.contains(
+            "data-name=\"&quot;&gt;&lt;script&gt;alert('1')&lt;/script&gt;'\\x1b]0;\\r\\n&amp;#34;\""
+        )
+    );
+    assert!(!page.contains('\u{1b}') && !page.contains("alert('1')<"));
 }
 
 #[test]
@@ -118,14 +136,12 @@ fn policy_of_a_page_names_its_script_and_nothing_else() {
     let hash = STANDARD
         .encode(Sha256::digest(page.split("<script>").nth(1).unwrap().split("</script>").next().unwrap()));
     let expected = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-{hash}';"
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-{hash}'"
     );
     assert_eq!(policy, expected);
     let sheet = Report::of(&tests::quick()).sheet();
     assert!(
-        sheet.contains("form-action 'none';\"")
-            && !sheet.contains("<script")
-            && !sheet.contains("script-src")
+        sheet.contains("form-action 'none'\"") && !sheet.contains("<script") && !sheet.contains("script-src")
     );
 }
 
