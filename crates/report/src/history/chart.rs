@@ -31,27 +31,7 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
         format::counted(series.pieces.len().saturating_sub(1), "change point", "change points")
     );
     let svg = svg((WIDTH, HEIGHT), &heading, &description, |canvas| {
-        frame.vertical(canvas, &y);
-        runs(canvas, &frame, &x, history);
-        for change in changed(history) {
-            triangle(canvas, (x.at(change as f64 - 0.5), frame.bottom));
-        }
-        for piece in series.pieces.iter().skip(1) {
-            let at = x.at(piece.first as f64 - 0.5);
-            canvas.dashes(Ink::Axis, (at, frame.top), (at, frame.bottom));
-        }
-        for [from, to] in courses(series) {
-            let place = |(run, height): (f64, f64)| (x.at(run), y.scale.at(height));
-            canvas.line(Ink::Series(1), 2.0, place(from), place(to));
-        }
-        for (run, value) in &known {
-            canvas.dot(Ink::Series(0), 2.8, (x.at(*run as f64), y.scale.at(*value)));
-        }
-        if let Some(run) = history.baseline
-            && let Some(value) = series.values[run]
-        {
-            canvas.ring(Ink::Series(0), 6.0, (x.at(run as f64), y.scale.at(value)));
-        }
+        draw(canvas, (history, series), &known, (&frame, &x, &y));
     });
     let course = match series.course {
         SeriesCourse::Level | SeriesCourse::Steps => "mean between two change points",
@@ -66,6 +46,33 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
         caption: caption(history, series, low),
         table: table(history, series),
     })
+}
+
+/// The runs with what is known of each of them.
+fn draw(
+    canvas: &mut Canvas<'_>,
+    (history, series): (&History, &HistorySeries),
+    known: &[(usize, f64)],
+    (frame, x, y): (&Frame, &Scale, &Axis<'_>),
+) {
+    frame.vertical(canvas, y);
+    runs(canvas, frame, x, history);
+    for change in changed(history) {
+        triangle(canvas, (x.at(change as f64 - 0.5), frame.bottom));
+    }
+    for piece in series.pieces.iter().skip(1) {
+        let at = x.at(piece.first as f64 - 0.5);
+        canvas.dashes(Ink::Axis, (at, frame.top), (at, frame.bottom));
+    }
+    let place = |(run, height): (f64, f64)| (x.at(run), y.scale.at(height));
+    for [from, to] in courses(series) {
+        canvas.line(Ink::Series(1), 2.0, place(from), place(to));
+    }
+    for &(run, value) in known {
+        canvas.dot(Ink::Series(0), 2.8, place((run as f64, value)));
+    }
+    let baseline = history.baseline.and_then(|run| Some((run as f64, series.values[run]?)));
+    baseline.into_iter().for_each(|run| canvas.ring(Ink::Series(0), 6.0, place(run)));
 }
 
 /// Lines that show the course of a figure, as place and height of both ends.
