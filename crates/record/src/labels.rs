@@ -1,4 +1,4 @@
-//! What a user calls a run: a name by which it is found again, and tags by which runs are told apart.
+//! What a user calls a run: a name by which it is found again, tags by which runs are told apart, and a title and a comment for its reports.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,17 +6,21 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::holds_password;
+use crate::{escaped, holds_password};
 
 /// Longest name, and longest key of a tag, in bytes. With the time before it, it is the name of a directory.
 const NAME_BYTES_MAX: usize = 60;
 /// Longest value of a tag, in bytes.
 const VALUE_BYTES_MAX: usize = 200;
+/// Longest title in bytes: a heading of a few lines.
+const TITLE_BYTES_MAX: usize = 200;
+/// Longest comment in bytes: half a page of text.
+const COMMENT_BYTES_MAX: usize = 2_000;
 
 /// Stands for the run that was begun last wherever a run is named.
 pub const LATEST: &str = "latest";
 
-/// Name and tags of a run, as they are stored and shown.
+/// Name, tags, title and comment of a run, as they are stored and shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Labels {
     /// Name; none if the user gave none.
@@ -25,6 +29,12 @@ pub struct Labels {
     /// Values of the tags by their keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
+    /// The user's title; none if the user gave none. A study has a title of its own beside it.
+    #[serde(default, rename = "user_title", skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The user's comment, of one or several lines; none if the user gave none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }
 
 /// The name of a run, such as `before-upgrade`: a part of its directory's name, so that it can lead nowhere else.
@@ -40,7 +50,15 @@ pub struct Tag {
     pub value: String,
 }
 
-/// A text that is no name or tag.
+/// The user's title of a run: one line of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunTitle(String);
+
+/// The user's comment on a run: one or several lines of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunComment(String);
+
+/// A text that is no name, tag, title or comment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
     /// It is no name of a run.
@@ -61,6 +79,12 @@ pub enum LabelError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// It is no title. The text is not repeated: it may be long.
+    #[error("the title {0}")]
+    Title(String),
+    /// It is no comment.
+    #[error("the comment {0}")]
+    Comment(String),
     /// Two values of one key.
     #[error("the tag {key} has two values, `{first}` and `{second}`: give one of them")]
     Twice {
@@ -79,7 +103,7 @@ impl Labels {
     /// # Errors
     /// When a key has two values.
     pub fn new(name: Option<&RunName>, tags: &[Tag]) -> Result<Self, LabelError> {
-        let mut labels = Self { name: name.map(ToString::to_string), tags: BTreeMap::new() };
+        let mut labels = Self { name: name.map(ToString::to_string), ..Self::default() };
         for Tag { key, value } in tags {
             match labels.tags.insert(key.clone(), value.clone()) {
                 Some(first) if first != *value => {
@@ -89,6 +113,19 @@ impl Labels {
             }
         }
         Ok(labels)
+    }
+
+    /// The same with this title and this comment in place of the others, where they are given.
+    #[must_use]
+    pub fn described(self, title: Option<&RunTitle>, comment: Option<&RunComment>) -> Self {
+        let title = title.map(ToString::to_string).or(self.title);
+        let comment = comment.map(ToString::to_string).or(self.comment);
+        Self { title, comment, ..self }
+    }
+
+    /// The lines of the comment; none without one.
+    pub fn comment_lines(&self) -> impl Iterator<Item = &str> {
+        self.comment.iter().flat_map(|comment| comment.lines())
     }
 
     /// Whether a run has this tag with this value.
@@ -169,6 +206,63 @@ impl FromStr for Tag {
     }
 }
 
+impl FromStr for RunTitle {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let text = text.trim();
+        let is_several = text.contains(['\n', '\r']);
+        let problem = is_several
+            .then(|| "has several lines; use one line, and put the rest into the comment".to_owned())
+            .or_else(|| problem_of_text(text, TITLE_BYTES_MAX));
+        problem.map_or_else(|| Ok(Self(text.to_owned())), |problem| Err(LabelError::Title(problem)))
+    }
+}
+
+impl fmt::Display for RunTitle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for RunComment {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let text = text.trim();
+        let problem = problem_of_text(text, COMMENT_BYTES_MAX);
+        problem.map_or_else(|| Ok(Self(text.to_owned())), |problem| Err(LabelError::Comment(problem)))
+    }
+}
+
+impl fmt::Display for RunComment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is wrong with a text that reports show, and what to do; line breaks are allowed.
+fn problem_of_text(text: &str, bytes_max: usize) -> Option<String> {
+    let bytes = text.len();
+    match text.chars().find(|&c| c.is_control() && c != '\n') {
+        _ if text.is_empty() => Some("is empty; give a text, or omit the option".to_owned()),
+        _ if bytes > bytes_max => Some(format!("is {bytes} bytes long; shorten it to {bytes_max} bytes")),
+        Some('\r') => Some(
+            "has a carriage return (\\r) of a Windows line end; remove it, for example with tr -d '\\r'"
+                .to_owned(),
+        ),
+        Some('\t') => Some("has a tab (\\t); use spaces".to_owned()),
+        Some(control) => Some(format!(
+            "has the control character {}; remove it",
+            escaped(control.encode_utf8(&mut [0; 4]))
+        )),
+        None if holds_password(text) => {
+            Some("has a password in it, and reports show this text; remove the password".to_owned())
+        }
+        None => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,5 +316,54 @@ mod tests {
         let twice = Labels::new(None, &tags(&["rack=3", "rack=4"])).unwrap_err();
         assert_eq!(twice.to_string(), "the tag rack has two values, `3` and `4`: give one of them");
         assert_eq!(Labels::default().in_words(), None);
+    }
+
+    #[test]
+    fn a_title_is_one_line_and_a_comment_may_be_several() {
+        let title: RunTitle = " Old <b>controller</b> & cache ".parse().unwrap();
+        let comment: RunComment = "Firmware 3.1.\n\n  Größe: 4 TB\n".parse().unwrap();
+        let labels = Labels::default().described(Some(&title), Some(&comment));
+        assert_eq!(labels.title.as_deref(), Some("Old <b>controller</b> & cache"));
+        assert_eq!(labels.comment_lines().collect::<Vec<_>>(), ["Firmware 3.1.", "", "  Größe: 4 TB"]);
+        let other = labels.clone().described(Some(&"New".parse().unwrap()), None);
+        assert_eq!((other.title.as_deref(), &other.comment), (Some("New"), &labels.comment));
+        assert_eq!(labels.clone().described(None, None), labels);
+        assert!(
+            "t".repeat(200).parse::<RunTitle>().is_ok() && "c".repeat(2_000).parse::<RunComment>().is_ok()
+        );
+    }
+
+    #[test]
+    fn what_is_no_title_or_comment_is_told_with_the_remedy() {
+        let title = |text: &str| text.parse::<RunTitle>().unwrap_err().to_string();
+        let comment = |text: &str| text.parse::<RunComment>().unwrap_err().to_string();
+        for told in [title("").replace("title", "comment"), comment(" \n ")] {
+            assert_eq!(told, "the comment is empty; give a text, or omit the option");
+        }
+        // In bytes, not in characters.
+        assert_eq!(title(&"ö".repeat(101)), "the title is 202 bytes long; shorten it to 200 bytes");
+        assert_eq!(comment(&"c".repeat(2_001)), "the comment is 2001 bytes long; shorten it to 2000 bytes");
+        assert!(
+            title("a\nb").ends_with("has several lines; use one line, and put the rest into the comment")
+        );
+        assert!(title("a\u{1b}[2Jb").ends_with("has the control character \\x1b; remove it"));
+        assert!(comment("a\u{9b}b").ends_with("has the control character \\u{9b}; remove it"));
+        assert!(comment("a\tb").ends_with("has a tab (\\t); use spaces"));
+        assert!(comment("a\r\nb").contains("tr -d '\\r'"));
+        for told in [title("x postgres://me:secret@h/x"), comment("a\npassword=secret")] {
+            assert!(told.ends_with("remove the password") && !told.contains("secret"), "{told}");
+        }
+    }
+
+    #[test]
+    fn labels_of_before_are_read_and_those_without_texts_are_stored_as_before() {
+        let before = r#"{"name":"before","tags":{"disk":"nvme"}}"#;
+        let labels: Labels = serde_json::from_str(before).unwrap();
+        assert_eq!((&labels.title, &labels.comment), (&None, &None));
+        assert_eq!(serde_json::to_string(&labels).unwrap(), before);
+        let labels = labels.described(Some(&"Old".parse().unwrap()), Some(&"a\nb".parse().unwrap()));
+        let stored = serde_json::to_string(&labels).unwrap();
+        assert!(stored.ends_with(r#""user_title":"Old","comment":"a\nb"}"#), "{stored}");
+        assert_eq!(serde_json::from_str::<Labels>(&stored).unwrap(), labels);
     }
 }

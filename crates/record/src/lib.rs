@@ -76,7 +76,7 @@ pub use historian::{HistorianOutcome, HistorianSetup, MaintenanceRun, Maintenanc
 pub use ingest::{OFFERED, PENDING, PENDING_MAX, PENDING_MIN, REFUSED, ingest_step, written};
 pub use inspected::{FactRow, InspectedServer, Layout, Tuning, Unread};
 pub use lab::{LabVolume, Laboratory};
-pub use labels::{LATEST, LabelError, Labels, RunName, Tag};
+pub use labels::{LATEST, LabelError, Labels, RunComment, RunName, RunTitle, Tag};
 pub use leaves::{Leaves, leaves};
 pub use link::{Checked, Link, LinkEncryption};
 pub use machine::{

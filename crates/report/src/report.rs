@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use record::{
-    Environment, Labels, Manifest, MeasuredTrial, Percentiles, Resumption, State, StudyRecord, Workload,
-    shown_json,
+    Environment, Labels, Manifest, MeasuredTrial, Percentiles, Resumption, RunComment, RunTitle, State,
+    StudyRecord, Workload, shown_json,
 };
 use serde::Serialize;
 use stats::PooledCorrelation;
@@ -234,6 +234,12 @@ impl Report {
             Ok(text) => shown_json(&text) + "\n",
             Err(error) => unreachable!("the model has string keys and writes to memory: {error}"),
         }
+    }
+
+    /// The same, with this title and this comment in place of the stored ones, where they are given.
+    #[must_use]
+    pub fn described(self, title: Option<&RunTitle>, comment: Option<&RunComment>) -> Self {
+        Self { labels: self.labels.described(title, comment), ..self }
     }
 
     /// Title, the user's name of the run, what was measured, and a remark on quick runs: `Disk "before" (disk=nvme): /data on db7`.

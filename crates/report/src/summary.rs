@@ -2,7 +2,7 @@
 //!
 //! All of it follows from verdicts and figures. Nothing is judged here a second time.
 
-use record::{Command, Lines, State, shown};
+use record::{Command, Labels, Lines, State, shown};
 
 use crate::comparison::{Outcome, THRESHOLD, ThresholdResult};
 use crate::format;
@@ -160,7 +160,8 @@ impl Report {
         Verdict::new(Level::Finding, HEADLINE, headline)
     }
 
-    /// The first screen as text: at most twelve lines with that of the report's path. Nothing is cut but the number of answers.
+    /// The first screen as text: at most twelve lines with that of the report's path. Nothing is cut but the number of answers. The
+    /// user's title and comment come on top, so that they displace no answer.
     #[must_use]
     pub fn brief(&self, width: Option<u16>) -> Lines {
         let summary = Summary::of(self);
@@ -190,8 +191,11 @@ impl Report {
             let text = format!("{} in the report", format::counted(count, "more result", "more results"));
             print("", &text)
         };
+        lines.extend(commented(&self.labels, width));
         lines.extend(fitted(&summary.answers, summary.plain, room, answer, more));
         lines.extend(ended);
+        let title = self.labels.title.iter().flat_map(|title| format::wrapped(&shown(title), width));
+        let lines: Vec<String> = title.chain(lines).collect();
         Lines::of(&(lines.join("\n") + "\n"))
     }
 }
@@ -200,13 +204,28 @@ fn indented(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().map(|line| format!("{:INDENT$}{line}", "")).collect()
 }
 
+/// The lines of the user's comment beside their label: none of them can be taken for one of ours.
+pub(crate) fn commented(labels: &Labels, width: usize) -> Vec<String> {
+    let lines = labels.comment_lines().enumerate();
+    let print = |(index, line): (usize, &str)| {
+        let label = if index == 0 { "Comment" } else { "" };
+        beside(label, format::wrapped(&shown(line), width - LABEL))
+    };
+    lines.flat_map(print).map(|line| line.trim_end().to_owned()).collect()
+}
+
 /// A text beside its label. A label that is too long for its column is a part of the text.
 fn labelled(label: &str, text: &str, width: usize) -> Vec<String> {
     let is_long = label.chars().count() + INDENT > LABEL;
     let text = if is_long { format!("{}: {text}", label.trim_start()) } else { text.to_owned() };
     let wrapped = format::wrapped(&shown(text.trim_end_matches('.')), width - LABEL);
-    let label = |index| if index == 0 && !is_long { label } else { "" };
-    wrapped.iter().enumerate().map(|(index, line)| format!("{:<LABEL$}{line}", label(index))).collect()
+    beside(if is_long { "" } else { label }, wrapped)
+}
+
+/// Lines with a label before the first one.
+fn beside(label: &str, lines: Vec<String>) -> Vec<String> {
+    let label = |index| if index == 0 { label } else { "" };
+    lines.iter().enumerate().map(|(index, line)| format!("{:<LABEL$}{line}", label(index))).collect()
 }
 
 /// As many answers as there is room for, at least one; the rest is counted. The first `plain` are printed in any case, and the rest is

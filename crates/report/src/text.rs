@@ -8,6 +8,7 @@ use crate::format;
 use crate::principles;
 use crate::report::Report;
 use crate::section::{self, Block, Section};
+use crate::summary::commented;
 use crate::table::{INTERVAL, Table};
 use crate::verdict::Verdict;
 
@@ -23,7 +24,11 @@ impl Report {
     #[must_use]
     pub fn text(&self, width: Option<u16>) -> Lines {
         let width = width.map_or(usize::MAX, usize::from).max(40);
-        let mut blocks = vec![shown(&self.heading()).into_owned(), verdicts(&self.verdicts, width)];
+        let mut blocks = vec![
+            self.headed(),
+            commented(&self.labels, width.min(SENTENCE_WIDTH)).join("\n"),
+            verdicts(&self.verdicts, width),
+        ];
         let compared = self.comparison.iter().flat_map(comparison::blocks);
         blocks.extend(compared.map(|block| printed(&block, width)));
         blocks.extend(comparison::thresholds(&self.thresholds).map(|block| printed(&block, width)));
@@ -39,6 +44,12 @@ impl Report {
         blocks.extend(self.inspected(width));
         blocks.extend(self.principled(width));
         joined(blocks)
+    }
+
+    /// The user's title, and what was measured below it.
+    fn headed(&self) -> String {
+        let lines = self.labels.title.iter().cloned().chain([self.heading()]);
+        lines.map(|line| shown(&line).into_owned()).collect::<Vec<String>>().join("\n")
     }
 
     /// Which principles of a sound evaluation it keeps.

@@ -157,6 +157,9 @@ pub struct ComparedStudy {
     /// Its results directory as it was given.
     #[serde(skip)]
     pub(crate) place: String,
+    /// Title that the user gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_title: Option<String>,
     /// Name that the user gave it.
     #[serde(skip)]
     pub(crate) own_name: Option<String>,
@@ -272,6 +275,7 @@ impl Compare {
                 trust: (reliability, reason),
                 next,
                 place: run.name.to_owned(),
+                user_title: run.report.labels.title.clone(),
                 own_name: run.report.labels.name.clone(),
                 environment: run.report.environment.clone(),
             }

@@ -300,10 +300,12 @@ impl Reason {
 }
 
 impl ComparedStudy {
-    /// `after: Disk: /data on db7, started 2026-11-22 21:39 UTC, in prony-results/…`, without what is told of all already.
+    /// `after: "New cache", Disk: /data on db7, started 2026-11-22 21:39 UTC, in prony-results/…`, without what is told of all already.
     fn told(&self, with_measured: bool) -> Markup {
         html! {
-            (self.name) ": " @if with_measured { (self.measured) ", " } "started " (parts::instant(&self.started))
+            (self.name) ": "
+            @if let Some(title) = &self.user_title { "\"" (title) "\", " }
+            @if with_measured { (self.measured) ", " } "started " (parts::instant(&self.started))
             @if self.place != self.name { ", in " (self.place) }
         }
     }

@@ -44,6 +44,8 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     all.extend(report.labels.name.clone().map(|name| ("name", name)));
     all.extend(report.labels.tags.iter().map(|(key, value)| ("tag", format!("{key}={value}"))));
+    all.extend(report.labels.title.clone().map(|title| ("user_title", title)));
+    all.extend(report.labels.comment_lines().map(|line| ("comment", line.to_owned())));
     if let Some(stored) = &report.results {
         all.push(("path", stored.directory.display().to_string()));
     }

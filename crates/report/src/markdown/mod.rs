@@ -54,6 +54,13 @@ impl Markdown {
         self.piece(&format!("{}\n\n", begun(&ended(sentence))));
     }
 
+    /// A line that a user wrote, as a paragraph: whole, and without a full stop of ours.
+    pub(crate) fn line(&mut self, line: &str) {
+        if !line.trim().is_empty() {
+            self.piece(&format!("{}\n\n", begun(&literal(shown(line).trim()))));
+        }
+    }
+
     /// Commands, a line each, as code.
     pub(crate) fn commands(&mut self, commands: &[String]) {
         let lines: String = commands.iter().map(|command| format!("    {}\n", shown(command))).collect();
@@ -201,8 +208,11 @@ fn begun(text: &str) -> String {
 
 /// One line of text without any meaning to Markdown, HTML or GitHub.
 pub(crate) fn escaped(text: &str) -> String {
-    let text = shown(text);
-    let text = cut(text.trim());
+    literal(&cut(shown(text).trim()))
+}
+
+/// A text as Markdown that shows it as it is.
+fn literal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {

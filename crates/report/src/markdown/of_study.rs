@@ -17,9 +17,10 @@ impl Report {
     #[must_use]
     pub fn markdown(&self) -> String {
         let summary = Summary::of(self);
-        let mut markdown = Markdown::under(&title::of(self).whole());
-        let called = [self.labels.in_words(), self.quick_words()];
+        let mut markdown = Markdown::under(&title::heading(self));
+        let called = [title::below(self), self.labels.in_words(), self.quick_words()];
         called.iter().flatten().for_each(|words| markdown.paragraph(words));
+        self.labels.comment_lines().for_each(|line| markdown.line(line));
         let (printed, more) = summary.foremost(ANSWERS_MOST);
         let sentences =
             |answers: &[Answer]| answers.iter().map(|answer| answer.sentence()).collect::<Vec<_>>();

@@ -55,7 +55,7 @@ impl Report {
             footer { "Created by prony " (self.tool_version) " from the files of the run. All rates are per second. MB is 10" sup { "6" } " bytes, MiB 2" sup { "20" } ". \
             A dash marks a figure that is unknown or that too few operations support." }
         };
-        document(&title::of(self).whole(), &body)
+        document(&title::heading(self), &body)
     }
 }
 
@@ -183,8 +183,13 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
     let invalid = report.trials.iter().filter(|trial| trial.state == State::Invalid).count();
     html! {
         header {
-            h1 { (title.what) @if !title.on.is_empty() { ": " span.on { (title.on) } } }
+            h1 {
+                @if let Some(own) = &report.labels.title { (own) }
+                @else { (title.what) @if !title.on.is_empty() { ": " span.on { (title.on) } } }
+            }
+            @if let Some(measured) = title::below(report) { p.meta { (measured) } }
             @if let Some(called) = report.labels.in_words() { p.meta { strong { (called) } } }
+            (title::comment(report))
             @if let Some(quick) = report.quick_words() { p { strong { (quick) } } }
             (lead::tiles(&lead.tiles))
             (reliability(report, &summary))

@@ -23,10 +23,11 @@ impl Report {
         let (lead, summary) = (Lead::of(self), Summary::of(self));
         let body = html! {
             header {
-                h1 { (title::of(self).what) }
+                h1 { (self.labels.title.as_ref().unwrap_or(&self.title)) }
                 p.question { (question(self)) }
-                @if let Some(place) = title::place(self) { p.meta { (place) } }
+                @if let Some(place) = title::below(self).or_else(|| title::place(self)) { p.meta { (place) } }
                 @if let Some(called) = self.labels.in_words() { p.meta { strong { (called) } } }
+                (title::comment(self))
             }
             main {
                 (lead::tiles(&lead.tiles))
@@ -37,7 +38,7 @@ impl Report {
                 (origin(self))
             }
         };
-        document_of("sheet", &title::of(self).whole(), &body)
+        document_of("sheet", &title::heading(self), &body)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a page is called: what was measured on what, where and when.
 
+use maud::{Markup, html};
 use record::Reading;
 
 use crate::report::Report;
@@ -35,6 +36,25 @@ pub(crate) fn of(report: &Report) -> Title {
 /// What was measured, on what and where, without the day: `Disk: /data on db7 (nvme0n1)`.
 pub(crate) fn measured(report: &Report) -> String {
     Title { what: report.title.clone(), on: place(report).unwrap_or_default() }.whole()
+}
+
+/// What the page is called: by the user's title, else by what was measured.
+pub(crate) fn heading(report: &Report) -> String {
+    report.labels.title.clone().unwrap_or_else(|| of(report).whole())
+}
+
+/// What was measured, in a line of its own where the user's title stands above it.
+pub(crate) fn below(report: &Report) -> Option<String> {
+    report.labels.title.as_ref().map(|_| of(report).whole())
+}
+
+/// The user's comment, a paragraph a line.
+pub(crate) fn comment(report: &Report) -> Markup {
+    html! {
+        @if report.labels.comment.is_some() {
+            div.comment { @for line in report.labels.comment_lines().filter(|line| !line.trim().is_empty()) { p { (line) } } }
+        }
+    }
 }
 
 /// What was measured and where: `/data, SQLite 3.53.2 on db7 (nvme0n1)`; none where the record has neither.

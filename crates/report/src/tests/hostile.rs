@@ -49,6 +49,8 @@ fn texts(value: &Value, at: String) -> Vec<String> {
 }
 
 fn hostile(mut study: StudyRecord) -> StudyRecord {
+    study.manifest.labels.title = Some("title".to_owned());
+    study.manifest.labels.comment = Some("comment".to_owned());
     study.manifest = poisoned(&study.manifest);
     study.environment = study.environment.as_ref().map(poisoned);
     for trial in &mut study.trials {
@@ -98,6 +100,9 @@ fn nothing_that_is_printed_holds_a_control_character_of_others() {
         let (head, body) = page.split_once("</style>").unwrap();
         assert_eq!((at_work(body, &[]), at_work(head, &['\n'])), (vec![], vec![]));
         assert!(page.contains(SEEN));
+        let sheet = report.sheet();
+        let (_, body) = sheet.split_once("</style>").unwrap();
+        assert_eq!(at_work(body, &[]), []);
     }
 }
 
@@ -110,6 +115,7 @@ fn a_comparison_of_hostile_studies_is_only_read() {
     let text = compared.text(None, crate::CompareRows::All);
     assert_eq!(at_work(&text, &['\n']), []);
     assert!(text.contains(SEEN) && !text.lines().any(|line| line.starts_with("finding")), "{text}");
+    assert_eq!(at_work(&compared.html().split_once("</style>").unwrap().1, &[]), []);
     assert_eq!(at_work(&compared.json(), &['\n']), []);
 }
 

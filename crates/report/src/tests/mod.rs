@@ -1,6 +1,7 @@
 //! Whole reports: what is printed, and that all printers agree.
 
 pub(crate) mod comparison;
+mod described;
 pub(crate) mod historian;
 mod hostile;
 mod looks;

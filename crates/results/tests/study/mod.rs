@@ -26,6 +26,8 @@ pub(crate) fn manifest(state: State) -> Manifest {
         labels: Labels {
             name: Some("before".to_owned()),
             tags: BTreeMap::from([("disk".to_owned(), "nvme".to_owned())]),
+            title: Some("Old controller".to_owned()),
+            comment: Some("Firmware 3.1.\nCache off.".to_owned()),
         },
         profile: Some("quick".to_owned()),
         command: vec!["prony".to_owned(), "check".to_owned()],
