@@ -14,7 +14,7 @@ use load::Size;
 use toml::de::{DeTable, DeValue};
 use workload::given_file;
 
-use crate::arguments::{COSTS_DATA, new_command};
+use crate::arguments::{COSTS_DATA, SHOWN, new_command};
 
 /// More than anybody's defaults.
 const BYTES_MAX: Size = Size(1 << 20);
@@ -238,9 +238,10 @@ fn never_there(entry: &Entry) -> Option<String> {
     None
 }
 
-/// All names of an option; none of what is no option.
+/// All names of an option; none of what is no option, and of what is accepted on the command line only.
 fn names(argument: &clap::Arg) -> Vec<&str> {
-    let Some(long) = argument.get_long() else { return Vec::new() };
+    let long = argument.get_long().filter(|_| !SHOWN.contains(&argument.get_id().as_str()));
+    let Some(long) = long else { return Vec::new() };
     argument.get_all_aliases().unwrap_or_default().into_iter().chain([long]).collect()
 }
 

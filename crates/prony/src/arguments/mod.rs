@@ -41,7 +41,7 @@ pub(crate) use orders::{GenerateOrders, LoadOrders, Orders, PlannedOrders, RunOr
 pub(crate) use register::Register;
 pub(crate) use renamed::{new_command, new_option, notes as notes_on_names};
 pub(crate) use reporting::Reporting;
-pub(crate) use runs::{Among, Called, List, MustHold};
+pub(crate) use runs::{Among, Called, Described, List, MustHold, SHOWN};
 pub(crate) use script::Script;
 pub(crate) use study::{
     Compare, GivenStudy, History, HistoryForm, PlanStudy, ResumeStudy, RunStudy, ShowStudy, Study,
@@ -324,6 +324,9 @@ pub(crate) struct Report {
     pub(crate) summary: Option<PathBuf>,
 
     #[command(flatten)]
+    pub(crate) described: Described,
+
+    #[command(flatten)]
     pub(crate) documents: AskedDocuments,
 }
 
@@ -512,7 +515,8 @@ pub(crate) const COSTS_DATA: [&str; 4] = ["overwrite", "destroy", "create", "rep
 pub(crate) fn with_environment(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
         let Some(long) = argument.get_long() else { return argument };
-        if !argument.get_action().takes_values() || COSTS_DATA.contains(&long) {
+        let is_of_one_output = SHOWN.contains(&argument.get_id().as_str());
+        if !argument.get_action().takes_values() || COSTS_DATA.contains(&long) || is_of_one_output {
             return argument;
         }
         let variable = renamed::variable(&argument, long);

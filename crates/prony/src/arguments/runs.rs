@@ -1,9 +1,15 @@
 //! Arguments by which runs are named, listed and found again.
 
+use std::ffi::OsStr;
+use std::fmt;
+use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
-use record::{Labels, RunName, Tag};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use record::{LabelError, Labels, RunComment, RunName, RunTitle, Tag};
 use study::Study;
 
 use crate::exit::Failure;
@@ -23,11 +29,85 @@ pub(crate) struct Called {
     /// The commands report and list show the tag, and `prony list --tag` filters by tag. Can be repeated.
     #[arg(long, hide_short_help = true, value_name = "KEY=VALUE", help_heading = "Output")]
     pub(crate) tag: Vec<Tag>,
+
+    /// Title of this run in its reports
+    ///
+    /// One line of at most 200 bytes. The line below it still says what was measured. `prony report --title` shows another
+    /// title.
+    #[arg(long, hide_short_help = true, value_name = "TEXT", help_heading = "Output", value_parser = Words::<RunTitle>::new())]
+    pub(crate) title: Option<RunTitle>,
+
+    /// Comment on this run in its reports
+    ///
+    /// At most 2,000 bytes of text. It can have line breaks.
+    #[arg(long, hide_short_help = true, value_name = "TEXT", help_heading = "Output", value_parser = Words::<RunComment>::new())]
+    pub(crate) comment: Option<RunComment>,
 }
 
 impl Called {
     pub(crate) fn labels(&self) -> Result<Labels, Failure> {
-        Labels::new(self.name.as_ref(), &self.tag).map_err(Failure::usage)
+        let labels = Labels::new(self.name.as_ref(), &self.tag).map_err(Failure::usage)?;
+        Ok(labels.described(self.title.as_ref(), self.comment.as_ref()))
+    }
+}
+
+/// What one output says of a run, in place of what is stored. Only the command line gives it: what a variable or a file of defaults
+/// says is meant for runs to come, and would be a wrong title of older ones.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Described {
+    /// Title to show in place of the stored one
+    ///
+    /// One line of at most 200 bytes. The results directory does not change: prony does not create its page again.
+    #[arg(id = SHOWN[0], long = "title", value_name = "TEXT", help_heading = "Output", value_parser = Words::<RunTitle>::new())]
+    pub(crate) title: Option<RunTitle>,
+
+    /// Comment to show in place of the stored one
+    ///
+    /// At most 2,000 bytes of text. It can have line breaks. The results directory does not change: prony does not create its
+    /// page again.
+    #[arg(id = SHOWN[1], long = "comment", value_name = "TEXT", help_heading = "Output", value_parser = Words::<RunComment>::new())]
+    pub(crate) comment: Option<RunComment>,
+}
+
+/// Arguments of one output.
+pub(crate) const SHOWN: [&str; 2] = ["shown_title", "shown_comment"];
+
+impl Described {
+    pub(crate) fn is_given(&self) -> bool {
+        self.title.is_some() || self.comment.is_some()
+    }
+}
+
+/// Reads the user's words. An error does not repeat them, as clap's own would: they may be long.
+struct Words<T>(PhantomData<fn() -> T>);
+
+impl<T> Words<T> {
+    fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T> Clone for Words<T> {
+    fn clone(&self) -> Self {
+        Self::new()
+    }
+}
+
+impl<T: FromStr<Err = LabelError> + Clone + Send + Sync + fmt::Debug + 'static> TypedValueParser
+    for Words<T>
+{
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
+        value.to_string_lossy().parse().map_err(|error: LabelError| {
+            let option = argument.map(|argument| format!(" for '{argument}'")).unwrap_or_default();
+            command.clone().error(ErrorKind::ValueValidation, format!("invalid value{option}: {error}"))
+        })
     }
 }
 

@@ -159,8 +159,8 @@ fn asked(compare: &arguments::Compare) -> Vec<String> {
     smallest.into_iter().chain(limits).flatten().collect()
 }
 
-/// Options of a run that a repeat of it cannot have: its own name, and files that exist by now.
-const OF_ONE_RUN: [&str; 3] = ["--name", "--markdown", "--junit"];
+/// Options of a run that a repeat of it cannot have: its own name and words, and files that exist by now.
+const OF_ONE_RUN: [&str; 5] = ["--name", "--title", "--comment", "--markdown", "--junit"];
 
 /// The command of a run, for another run of this name.
 fn again(study: &StudyRecord, name: &str) -> Vec<String> {

@@ -73,15 +73,18 @@ fn names(listed: &[Listed]) -> Vec<String> {
     names.chain((!listed.is_empty()).then(|| LATEST.to_owned())).collect()
 }
 
-/// Date, name and what was measured; the verdict; the path.
+/// Date, name and what was measured; the user's title; the verdict; the path.
 fn entry(listed: &Listed, width: usize) -> Vec<String> {
     let (head, verdict) = match &listed.run {
         Ok(run) => (head(run), verdict(run)),
         Err(error) => ("cannot be read".to_owned(), error.to_string()),
     };
+    let title = listed.run.as_ref().ok().and_then(|run| run.manifest.labels.title.clone());
     let mut lines = vec![head];
-    let verdict = report::wrapped(&record::shown(&verdict), width - INDENT.len());
-    lines.extend(verdict.into_iter().map(|line| format!("{INDENT}{line}")));
+    for text in title.into_iter().chain([verdict]) {
+        let wrapped = report::wrapped(&record::shown(&text), width - INDENT.len());
+        lines.extend(wrapped.into_iter().map(|line| format!("{INDENT}{line}")));
+    }
     lines.push(format!("{INDENT}{}", listed.path.display()));
     lines
 }
@@ -175,6 +178,8 @@ fn document(listed: &Listed) -> Value {
             "name": run.manifest.labels.name,
             "tags": run.manifest.labels.tags,
             "title": run.manifest.title,
+            "user_title": run.manifest.labels.title,
+            "comment": run.manifest.labels.comment,
             "profile": run.manifest.profile,
             "places": places(run),
             "state": run.manifest.state,

@@ -101,7 +101,12 @@ fn long_name(bytes: &[u8]) -> String {
 }
 
 fn is_long(name: &str) -> bool {
-    matches!(name, "help" | "overwrite" | "destroy" | "results" | "no-results" | "name" | "tag")
+    matches!(name, "help" | "overwrite" | "no-results") || takes_value(name)
+}
+
+/// Whether the value of a long option may follow as an argument of its own.
+pub(super) fn takes_value(name: &str) -> bool {
+    matches!(name, "destroy" | "results" | "name" | "tag" | "title" | "comment")
 }
 
 #[cfg(test)]

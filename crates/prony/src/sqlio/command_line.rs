@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::arguments::{Argument, classify, is_value, lone_slash, short};
+use super::arguments::{self, Argument, classify, is_value, lone_slash, short};
 use super::options::{
     Affinity, Buffering, CpuUse, Errors, Extensions, FILES_MAX, Invocation, Mistake, Operation, Options,
     Parsed, Pattern, Results, THREADS_MAX, Targets, parse_mask, windows_path_notice,
@@ -74,9 +74,7 @@ fn parse_clean(arguments: &[OsString]) -> Result<Parsed, Errors> {
             }
             Argument::EndOfOptions => rest.by_ref().for_each(|file| parser.file(file)),
             Argument::File => parser.file(argument),
-            Argument::Long { name, value: None }
-                if matches!(name.as_str(), "destroy" | "results" | "name" | "tag") =>
-            {
+            Argument::Long { name, value: None } if arguments::takes_value(&name) => {
                 let value = rest.next_if(|next| is_value(next));
                 parser.long(&name, value.cloned());
             }
@@ -194,10 +192,10 @@ impl Parser {
                 self.extensions.results = Results::Under(PathBuf::from(directory));
             }
             ("results", _) => self.mistake(&argument, "needs a directory", "give --results DIR"),
-            ("name" | "tag", value) => self.label(name, &argument, value),
+            ("name" | "tag" | "title" | "comment", value) => self.label(name, &argument, value),
             _ => {
                 let remedy = "the options of prony are --overwrite, --destroy NAME, --results DIR, \
-                     --no-results, --name NAME, --tag KEY=VALUE, --help";
+                     --no-results, --name NAME, --tag KEY=VALUE, --title TEXT, --comment TEXT, --help";
                 self.mistake(&argument, "unknown option", remedy);
             }
         }
@@ -205,12 +203,21 @@ impl Parser {
 
     fn label(&mut self, name: &str, argument: &str, value: Option<OsString>) {
         let text = value.as_ref().map(|value| value.to_string_lossy()).unwrap_or_default();
-        if name == "name" && self.extensions.name.is_some() {
-            return self.mistake(argument, "is given twice", "give one name");
+        let extensions = &mut self.extensions;
+        let is_given = match name {
+            "name" => extensions.name.is_some(),
+            "title" => extensions.title.is_some(),
+            "comment" => extensions.comment.is_some(),
+            _ => false,
+        };
+        if is_given {
+            return self.mistake(argument, "is given twice", format!("give one {name}"));
         }
         let taken = match name {
-            "name" => text.parse().map(|name| self.extensions.name = Some(name)),
-            _ => text.parse().map(|tag| self.extensions.tags.push(tag)),
+            "name" => text.parse().map(|name| extensions.name = Some(name)),
+            "title" => text.parse().map(|title| extensions.title = Some(title)),
+            "comment" => text.parse().map(|comment| extensions.comment = Some(comment)),
+            _ => text.parse().map(|tag| extensions.tags.push(tag)),
         };
         if let Err(error) = taken {
             self.mistake(argument, error.to_string(), "");

@@ -60,7 +60,10 @@ fn print(options: &Options, extensions: &Extensions) -> Vec<OsString> {
 
 fn labels(extensions: &Extensions) -> impl Iterator<Item = String> {
     let name = extensions.name.iter().map(|name| format!("--name={name}"));
-    name.chain(extensions.tags.iter().map(|tag| format!("--tag={}={}", tag.key, tag.value)))
+    let title = extensions.title.iter().map(|title| format!("--title={title}"));
+    let comment = extensions.comment.iter().map(|comment| format!("--comment={comment}"));
+    let tags = extensions.tags.iter().map(|tag| format!("--tag={}={}", tag.key, tag.value));
+    name.chain(tags).chain(title).chain(comment)
 }
 
 /// What a command line is read as, in SQLIO's own words, then the notices; or the mistakes.
@@ -189,7 +192,7 @@ fn all_mistakes_are_said_at_once_with_their_remedies() {
     -Uq: "q" is not a valid kind of CPU use; give -U for the machine or -Up for each CPU
     -v2: unknown version "2"; remove it, or give -v1.1.1
     -t4: -t257 was already given; give -t once
-    --frob: unknown option; the options of prony are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --help
+    --frob: unknown option; the options of prony are --overwrite, --destroy NAME, --results DIR, --no-results, --name NAME, --tag KEY=VALUE, --title TEXT, --comment TEXT, --help
     --overwrite: takes no value; give --overwrite without a value
     --no-results: --results was already given; give only one of them
     --destroy: is given twice; give one device at a time
@@ -277,9 +280,19 @@ fn extensions() -> impl Strategy<Value = Extensions> {
     let name = prop::option::of("[a-kA-Z0-9]{1,9}".prop_map(|name| name.parse().unwrap()));
     let tags =
         prop::collection::vec("[a-z0-9]{1,9}=[ -9;<>?A-~]{0,9}x".prop_map(|tag| tag.parse().unwrap()), 0..3);
-    (any::<bool>(), destroy, results, name, tags).prop_map(|(overwrite, destroy, results, name, tags)| {
-        Extensions { overwrite, destroy, results, name, tags }
-    })
+    let title = prop::option::of("[ -9;<>?A-~]{0,9}x".prop_map(|title| title.parse().unwrap()));
+    let comment = prop::option::of("x[ -9;<>?A-~\n]{0,9}x".prop_map(|comment| comment.parse().unwrap()));
+    (any::<bool>(), destroy, results, name, tags, title, comment).prop_map(
+        |(overwrite, destroy, results, name, tags, title, comment)| Extensions {
+            overwrite,
+            destroy,
+            results,
+            name,
+            tags,
+            title,
+            comment,
+        },
+    )
 }
 
 proptest! {

@@ -93,10 +93,11 @@ fn run_test(invocation: Invocation) -> Result<Exit, Failure> {
 /// What the run is called, where anything is stored of it.
 fn labels(extensions: &Extensions) -> Result<Labels, Failure> {
     let labels = Labels::new(extensions.name.as_ref(), &extensions.tags).map_err(Failure::usage)?;
+    let labels = labels.described(extensions.title.as_ref(), extensions.comment.as_ref());
     if extensions.results == Results::Discarded && labels != Labels::default() {
         return Err(Failure::usage(anyhow::anyhow!(
-            "--name and --tag have no effect with --no-results, which stores nothing. Remove them or \
-             --no-results"
+            "--name, --tag, --title and --comment have no effect with --no-results, which stores nothing. Remove them \
+             or --no-results"
         )));
     }
     Ok(labels)

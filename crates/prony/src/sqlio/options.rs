@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use record::{RunName, Tag};
+use record::{RunComment, RunName, RunTitle, Tag};
 
 /// A test as SQLIO's options describe it. [`Options::default`] is
 /// `-kR -t1 -s30 -f64 -b2 -i64 -BN testfile.dat`.
@@ -131,6 +131,10 @@ pub(super) struct Extensions {
     pub(super) name: Option<RunName>,
     /// `--tag KEY=VALUE`
     pub(super) tags: Vec<Tag>,
+    /// `--title TEXT`
+    pub(super) title: Option<RunTitle>,
+    /// `--comment TEXT`
+    pub(super) comment: Option<RunComment>,
 }
 
 /// Where the results directory goes.

@@ -1,8 +1,9 @@
 //! Runs are named, listed and found again.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::workbench::Workbench;
 
@@ -130,7 +131,114 @@ fn what_can_be_no_name_or_tag_is_refused_before_anything_is_made() {
         let told = refused(options);
         assert!(told.contains(problem), "{options:?}: {told}");
     }
-    bench.run(&["sqlio", "--no-results", "--name", "x"]).ended_with(2).says("no effect with --no-results");
+    for option in ["--name", "--title", "--comment"] {
+        bench.run(&["sqlio", "--no-results", option, "x"]).ended_with(2).says("no effect with --no-results");
+    }
+    bench
+        .run(&["sqlio", "--title", "a", "--title", "b"])
+        .ended_with(2)
+        .says("is given twice; give one title");
     bench.run(&["sqlio", "--name", "a b"]).ended_with(2).says("it has a space");
+    assert_eq!(bench.results(), None);
+}
+
+const TITLE: &str = "Old <script>controller</script>";
+const COMMENT: &str = "Firmware 3.1.\nCache off.";
+const BOTH: [&str; 4] = ["--title", TITLE, "--comment", COMMENT];
+
+/// The files of a results directory.
+fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        match entry.is_dir() {
+            true => all.extend(files(&entry)),
+            false => all.push((entry.clone(), fs::read(&entry).unwrap())),
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_title_and_a_comment_are_stored_and_shown() {
+    let bench = Workbench::new();
+    let measured = measured(&bench, &[&["--name", "before"], &BOTH[..]].concat());
+    let first: Value = serde_json::from_str(&measured).unwrap();
+    assert_eq!((&first["user_title"], &first["comment"]), (&json!(TITLE), &json!(COMMENT)));
+    assert_eq!(first["title"], "Disk");
+    let stored = bench.path(directory(&bench, "-disk-before"));
+    let page = fs::read_to_string(stored.join("report.html")).unwrap();
+    assert!(
+        page.contains("<h1>Old &lt;script&gt;controller&lt;/script&gt;</h1><p class=\"meta\">Disk: x on ")
+    );
+    assert!(page.contains("<p>Firmware 3.1.</p><p>Cache off.</p>") && !page.contains("<script>controller"));
+    for details in ["false", "true"] {
+        let text = bench.run_with(&[("PRONY_DETAILS", details)], &["report", "before"]).ended_with(0).stdout;
+        assert!(text.starts_with(&format!("{TITLE}\nDisk \"before\": x on ")), "{text}");
+        assert!(text.contains("\nComment        Firmware 3.1.\n               Cache off.\n"), "{text}");
+    }
+    let listed = bench.run(&["list", "--json"]).ended_with(0).json();
+    let run = &listed["runs"][0];
+    assert_eq!((&run["user_title"], &run["comment"]), (&json!(TITLE), &json!(COMMENT)));
+    assert_eq!(run["title"], "Disk");
+    let text = bench.run(&["list"]).ended_with(0).stdout;
+    assert!(text.contains(&format!("UTC  before  Disk on x\n    {TITLE}\n    ")), "{text}");
+
+    // Other commands take them too, and a study that is resumed keeps them.
+    let sqlio = ["sqlio", "-s1", "-kR", "--title=By SQLIO", "--comment", "Two\nlines", "f"];
+    bench.write("f", &"x".repeat(1 << 20));
+    bench.run(&sqlio).ended_with(0);
+    let latest = bench.run(&["report", "latest", "--json"]).ended_with(0).json();
+    assert_eq!((&latest["user_title"], &latest["comment"]), (&json!("By SQLIO"), &json!("Two\nlines")));
+}
+
+#[test]
+fn other_words_for_one_output_leave_the_results_as_they_are() {
+    let bench = Workbench::new();
+    measured(&bench, &[&["--name", "before"], &BOTH[..]].concat());
+    let stored = bench.path(directory(&bench, "-disk-before"));
+    let before = files(&stored);
+    let report = |options: &[&str]| bench.run(&[&["report", "before"], options].concat()).ended_with(0);
+    let text = report(&["--title", "New", "--summary", "sheet.html", "--markdown", "new.md"]).stdout;
+    assert!(text.starts_with("New\nDisk \"before\": x on ") && text.contains("Firmware 3.1."), "{text}");
+    let sheet = fs::read_to_string(bench.path("sheet.html")).unwrap();
+    assert!(sheet.contains("<h1>New</h1>") && sheet.contains("<p>Cache off.</p>"), "{sheet}");
+    assert!(fs::read_to_string(bench.path("new.md")).unwrap().starts_with("### New\n"));
+    let document = report(&["--comment", "Other", "--json"]).json();
+    assert_eq!((&document["user_title"], &document["comment"]), (&json!(TITLE), &json!("Other")));
+    assert_eq!(files(&stored), before, "nothing was written");
+    // What is meant for runs to come gives no older run a wrong title.
+    bench.write("config.toml", "[default]\ncomment = \"of the file\"\n");
+    let environment = [("PRONY_TITLE", "of the environment")];
+    let told = bench.run_with(&environment, &["report", "before", "--json", "--config", "config.toml"]);
+    let document = told.ended_with(0).json();
+    assert_eq!((&document["user_title"], &document["comment"]), (&json!(TITLE), &json!(COMMENT)));
+}
+
+#[test]
+fn what_can_be_no_title_or_comment_is_refused_and_not_repeated() {
+    let bench = Workbench::new();
+    let long = "secret ".repeat(300);
+    for command in
+        [&["disk", "x", "--engine", "simulated"][..], &["study", "run", "steady"], &["report", "x"]]
+    {
+        for (option, text, problem) in [
+            ("--title", "", "invalid value for '--title <TEXT>': the title is empty"),
+            ("--title", "a\nb", "the title has several lines"),
+            ("--title", "a\u{1b}[2Jb", "the title has the control character \\x1b; remove it"),
+            ("--title", &long, "the title is 2099 bytes long; shorten it to 200 bytes"),
+            ("--title", "postgres://me:secret@h/x", "the title has a password in it"),
+            ("--comment", "a\tb", "the comment has a tab (\\t); use spaces"),
+            ("--comment", &long, "the comment is 2099 bytes long; shorten it to 2000 bytes"),
+            ("--comment", "a\npassword=secret", "the comment has a password in it"),
+        ] {
+            let told = bench.run(&[command, &[option, text]].concat()).ended_with(2).stderr;
+            assert!(told.contains(problem) && !told.contains("secret"), "{option} {text:?}: {told}");
+        }
+    }
+    bench.run(&["sqlio", "--title", ""]).ended_with(2).says("--title: the title is empty; give a text");
+    bench.write("config.toml", "[disk]\ntitle = \"a\\nb\"\n");
+    let told = bench.run(&["disk", "x", "--engine", "simulated", "--config", "config.toml"]).ended_with(2);
+    told.says("line 2: ").says("the title has several lines");
     assert_eq!(bench.results(), None);
 }

@@ -135,6 +135,7 @@ fn what_disk_tests_leave_follows_the_schemas() {
     assert!(json_file(&runs.documents[1])["steady_state"].is_object());
     let open =
         ["--rate", "300", "--duration", "20s", "--percentiles", "50,99.99", "--name", "a", "--tag", "b=c"];
+    let open = [&open[..], &["--title", "A", "--comment", "B\nC"]].concat();
     runs.run(&[&simulated[..], &open].concat());
     let real = ["disk", ".", "--file-size", "4MiB", "--duration", "1s", "--expect", "8 x sas10k raid10"];
     runs.run(&[&real[..], runs.bench.cache()].concat());
