@@ -55,13 +55,13 @@ impl Called {
 /// says is meant for runs to come, and would be a wrong title of older ones.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Described {
-    /// Title to show in place of the stored one
+    /// Title to show instead of the stored one
     ///
     /// One line of at most 200 bytes. The results directory does not change: prony does not create its page again.
     #[arg(id = SHOWN[0], long = "title", value_name = "TEXT", help_heading = "Output", value_parser = Words::<RunTitle>::new())]
     pub(crate) title: Option<RunTitle>,
 
-    /// Comment to show in place of the stored one
+    /// Comment to show instead of the stored one
     ///
     /// At most 2,000 bytes of text. It can have line breaks. The results directory does not change: prony does not create its
     /// page again.

@@ -184,12 +184,27 @@ fn a_title_and_a_comment_are_stored_and_shown() {
     let text = bench.run(&["list"]).ended_with(0).stdout;
     assert!(text.contains(&format!("UTC  before  Disk on x\n    {TITLE}\n    ")), "{text}");
 
-    // Other commands take them too, and a study that is resumed keeps them.
     let sqlio = ["sqlio", "-s1", "-kR", "--title=By SQLIO", "--comment", "Two\nlines", "f"];
-    bench.write("f", &"x".repeat(1 << 20));
     bench.run(&sqlio).ended_with(0);
     let latest = bench.run(&["report", "latest", "--json"]).ended_with(0).json();
     assert_eq!((&latest["user_title"], &latest["comment"]), (&json!("By SQLIO"), &json!("Two\nlines")));
+}
+
+#[test]
+fn a_study_that_is_resumed_keeps_its_title_and_comment() {
+    let bench = Workbench::new();
+    let study = "blocks = 1\nbefore = \"test -e ready || test $PRONY_TRIAL -lt 2\"\ntarget.paths = [\"x\"]\n\
+                 workload.disk = { engine = \"simulated\", duration = \"2s\" }\n\
+                 axis = [{ key = \"workload.disk.outstanding\", levels = [1, 2] }]\n";
+    bench.write("study.toml", study);
+    bench.run(&[&["study", "run", "study.toml"], &BOTH[..]].concat()).ended_with(1);
+    bench.write("ready", "");
+    let results = bench.results().unwrap();
+    let resumed = bench.run(&["study", "resume", results.to_str().unwrap()]).ended_with(0).stdout;
+    assert!(resumed.starts_with(&format!("{TITLE}\n")), "{resumed}");
+    let manifest: Value = serde_json::from_slice(&fs::read(results.join("manifest.json")).unwrap()).unwrap();
+    assert_eq!((&manifest["user_title"], &manifest["comment"]), (&json!(TITLE), &json!(COMMENT)));
+    assert_eq!(manifest["resumed"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
