@@ -15,6 +15,10 @@ use crate::workloads::{self, Shown};
 const ANSWERS_MOST: usize = 6;
 /// Doubts on the sheet; the page has all of them.
 const DOUBTS_MOST: usize = 4;
+/// Rows of the user's comment on the sheet; more of them would need a second one.
+const COMMENT_ROWS_MOST: usize = 5;
+/// Characters of such a row.
+const COMMENT_ROW: usize = 100;
 
 impl Report {
     /// One A4 page: HTML that a browser prints as PDF on a single sheet.
@@ -27,7 +31,7 @@ impl Report {
                 p.question { (question(self)) }
                 @if let Some(place) = title::below(self).or_else(|| title::place(self)) { p.meta { (place) } }
                 @if let Some(called) = self.labels.in_words() { p.meta { strong { (called) } } }
-                (title::comment(self))
+                (comment(self))
             }
             main {
                 (lead::tiles(&lead.tiles))
@@ -56,6 +60,31 @@ fn question(report: &Report) -> String {
     match run.as_slice() {
         [(_, only)] => only.question(report).to_owned(),
         _ => "How fast is a database on this machine?".to_owned(),
+    }
+}
+
+/// As much of the user's comment as a sheet has room for, and where the rest is.
+fn comment(report: &Report) -> Markup {
+    let lines = || report.labels.comment_lines().filter(|line| !line.trim().is_empty());
+    let rows = |line: &str| line.chars().count().div_ceil(COMMENT_ROW);
+    if lines().map(rows).sum::<usize>() <= COMMENT_ROWS_MOST {
+        return title::comment(report);
+    }
+    let mut room = COMMENT_ROWS_MOST;
+    let mut shown = Vec::new();
+    for line in lines() {
+        let cut: String = line.chars().take(room * COMMENT_ROW).collect();
+        room = room.saturating_sub(rows(line));
+        shown.push(if cut.len() < line.len() { cut + "…" } else { cut });
+        if room == 0 {
+            break;
+        }
+    }
+    html! {
+        div.comment {
+            @for line in &shown { p { (line) } }
+            p.meta { "The full report has the whole comment." }
+        }
     }
 }
 
@@ -122,6 +151,20 @@ mod tests {
             assert!(sheet.contains(part), "{part} in {sheet}");
         }
         assert!(sheet.contains("<body class=\"sheet\">"));
+    }
+
+    #[test]
+    fn a_long_comment_leaves_room_on_the_sheet_and_says_where_its_rest_is() {
+        let sheet = |comment: &str| {
+            Report::of(&tests::quick()).described(None, Some(&comment.parse().unwrap())).sheet()
+        };
+        const REST: &str = "The full report has the whole comment.";
+        let short = sheet("1\n2\n\n3\n4\n5");
+        assert!(short.contains("<p>5</p>") && !short.contains(REST));
+        let many = sheet("1\n2\n3\n4\n5\n6");
+        assert!(many.contains("<p>5</p>") && !many.contains("<p>6</p>") && many.contains(REST));
+        let long = sheet(&format!("1\n{}", "ö".repeat(900)));
+        assert!(long.contains(&format!("<p>{}…</p>", "ö".repeat(400))) && long.contains(REST));
     }
 
     #[test]
