@@ -118,8 +118,8 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
 /// Share of an offered rate that is as good as all of it: the load decides, and an interval would be of the load.
 const ALL_OFFERED_SHARE: f64 = 0.9995;
 
-/// `(73,010–75,200 in this trial)`, or the number of trials; a rate that was offered and reached has no interval. One of so few seconds
-/// that it reaches down to zero says nothing, and is none.
+/// `(73,010–75,200 in this trial)`, or the number of trials; a rate that was offered and reached has no interval. That of a single trial
+/// of so few seconds that it reaches down to zero says nothing, and is left out.
 pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     let repeats = configuration.trials.len();
     let reached = configuration.main().and_then(|main| main.per_s).zip(configuration.offered_per_s());
@@ -131,8 +131,8 @@ pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     }
     let range = configuration
         .rate_per_s
-        .filter(|e| e.low > 0.0)
-        .map(|e| format!("{}–{}", format::figure(e.low * scale), format::figure(e.high * scale)));
+        .filter(|e| repeats > 1 || e.low > 0.0)
+        .map(|e| format!("{}–{}", format::figure((e.low * scale).max(0.0)), format::figure(e.high * scale)));
     match (range, repeats) {
         (Some(range), 1) => format!("({range} in this trial)"),
         (Some(range), _) => format!("(95% CI {range}, {repeats} trials)"),
