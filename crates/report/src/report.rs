@@ -39,6 +39,9 @@ pub struct Report {
     /// What the user calls the run.
     #[serde(flatten)]
     pub labels: Labels,
+    /// The user's comment as it is stored, also where another one is shown.
+    #[serde(skip)]
+    pub(crate) stored_comment: Option<String>,
     /// Where it is stored, if it was read from there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<Stored>,
@@ -158,6 +161,7 @@ impl Report {
             format: DOCUMENT_VERSION,
             title: manifest.title.clone(),
             labels: manifest.labels.clone(),
+            stored_comment: manifest.labels.comment.clone(),
             results: None,
             profile: manifest.profile.clone(),
             command: manifest.command.clone(),

@@ -201,7 +201,7 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
                 ", " (format::state(report.state))
                 @if invalid > 0 { ", " (invalid) " invalid" }
             }
-            p.meta { code { (format::command_line(&report.command)) } }
+            p.meta { code { (title::command(report)) } }
             nav aria-label="Sections" {
                 @for section in sections { a href={ "#" (section.id) } { (section.heading) } }
             }

@@ -126,7 +126,7 @@ fn origin(report: &Report) -> Markup {
         dl.summary.origin {
             dt { "Machine" } dd { (verdicts::ended(&machine::in_words(report.environment.as_ref()))) }
             dt { "Date" } dd { (parts::instant(&report.started)) ", " (format::counted(report.trials.len(), "trial", "trials")) ", " (format::state(report.state)) "." }
-            dt { "Command" } dd { code { (format::command_line(&report.command)) } }
+            dt { "Command" } dd { code { (title::command(report)) } }
             dt { "By" } dd { "prony " (report.tool_version) ". The results directory has every figure." }
         }
     }

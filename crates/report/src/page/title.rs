@@ -3,8 +3,11 @@
 use maud::{Markup, html};
 use record::Reading;
 
+use crate::format;
 use crate::report::Report;
 
+/// A comment of so many characters may stand in the command line.
+const COMMENT_SHORT: usize = 40;
 /// Targets that a title names before it counts.
 const TARGETS_MOST: usize = 3;
 
@@ -55,6 +58,22 @@ pub(crate) fn comment(report: &Report) -> Markup {
             div.comment { @for line in report.labels.comment_lines().filter(|line| !line.trim().is_empty()) { p { (line) } } }
         }
     }
+}
+
+/// The command line. `…` stands for the user's comment, which the page shows as text.
+pub(crate) fn command(report: &Report) -> String {
+    // A short one could be the value of another option too.
+    let is_long = |comment: &&str| comment.chars().count() > COMMENT_SHORT || comment.contains('\n');
+    let comment = report.stored_comment.as_deref().filter(is_long);
+    let word = |word: &String| {
+        let before = comment.and_then(|comment| word.trim_end().strip_suffix(comment)).map(str::trim_end);
+        // The comment may have been given behind an option's equals sign.
+        match before.filter(|before| before.is_empty() || before.ends_with('=')) {
+            Some(before) => format!("{before}…"),
+            None => word.clone(),
+        }
+    };
+    format::command_line(&report.command.iter().map(word).collect::<Vec<String>>())
 }
 
 /// What was measured and where: `/data, SQLite 3.53.2 on db7 (nvme0n1)`; none where the record has neither.

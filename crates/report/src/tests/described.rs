@@ -44,6 +44,23 @@ fn a_page_and_a_sheet_stand_under_the_users_title() {
 }
 
 #[test]
+fn a_command_line_does_not_repeat_the_comment() {
+    let mut study = described();
+    let words =
+        ["prony", "disk", "--comment", &format!(" {COMMENT}\n"), "/data", &format!("--comment={COMMENT}")];
+    study.manifest.command = words.map(str::to_owned).to_vec();
+    let report = Report::of(&study);
+    let other = report.clone().described(None, Some(&"Other".parse().unwrap()));
+    for page in [report.html(), report.sheet(), other.html()] {
+        assert!(page.contains("<code>prony disk --comment '…' /data '--comment=…'</code>"), "{page}");
+    }
+    assert!(report.json().contains("--comment=Firmware 3.1."), "the record has all of it");
+    study.manifest.labels.comment = Some("x".to_owned());
+    study.manifest.command = ["prony", "--comment", "x", "--name=x"].map(str::to_owned).to_vec();
+    assert!(Report::of(&study).html().contains("<code>prony --comment x --name=x</code>"));
+}
+
+#[test]
 fn text_has_both_and_no_answer_less() {
     let (plain, report) = (Report::of(&quick()), Report::of(&described()));
     let brief = report.brief(Some(80));
