@@ -19,6 +19,7 @@ use crate::workspace::Workspace;
 mod bench;
 mod book;
 mod ci;
+mod pages;
 mod sqlserver_suite;
 mod study_runs;
 mod tree;
@@ -76,7 +77,7 @@ fn run(arguments: &Arguments, name: &str) -> Result<bool> {
     let workspace = Workspace::open()?;
     match &arguments.command {
         Command::Ci => Ok(ci::run_all(&workspace)),
-        Command::Step(step) => Ok(ci::run_one(*step, &workspace)),
+        Command::Step(step) => Ok(ci::run_one(step, &workspace)),
         Command::Bench { bench, against } => bench.run(name, against.as_deref(), &workspace),
         Command::Words { place } => tree::print_words(&workspace, place).map(|()| true),
         Command::TestSqlServer(options) => sqlserver_suite::run_all(options, &workspace),

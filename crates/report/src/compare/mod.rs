@@ -21,7 +21,7 @@ mod side;
 pub(crate) mod difference;
 pub(crate) mod run;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 #[cfg(test)]
 mod used_tests;

@@ -19,6 +19,11 @@ pub(super) fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
     Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None, None)
 }
 
+/// A study that is better than the one before.
+pub(crate) fn improved() -> Compare {
+    compare(&study(7, 1.0, 0), &study(7, 1.25, 100))
+}
+
 fn metric<'a>(combination: &'a super::Combination, name: &str) -> &'a super::MetricAgainst {
     combination.metrics.iter().find(|metric| metric.metric.name == name).unwrap()
 }

@@ -8,7 +8,7 @@ mod chart;
 mod page;
 mod sentence;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 
 use std::collections::BTreeMap;

@@ -39,9 +39,14 @@ fn history(nights: &[(String, StudyRecord)], baseline: Option<&str>) -> Result<H
     History::of(&named, baseline, None)
 }
 
+/// A history whose last nights are slower than its baseline.
+pub(crate) fn regressed() -> History {
+    history(&nights(0.12), Some("nightly/03")).unwrap()
+}
+
 #[test]
 fn text_of_a_history_with_a_regression() {
-    let history = history(&nights(0.12), Some("nightly/03")).unwrap();
+    let history = regressed();
     assert_eq!(history.outcome(), HistoryOutcome::Regressed);
     insta::assert_snapshot!(history.text(Some(110)));
 }

@@ -296,6 +296,8 @@ fn beside(published: &[Block]) -> Markup {
 #[cfg(test)]
 mod colour_tests;
 #[cfg(test)]
+mod pictures;
+#[cfg(test)]
 mod shape_tests;
 #[cfg(test)]
 pub(crate) mod tests;

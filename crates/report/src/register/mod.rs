@@ -350,4 +350,4 @@ fn gauge(sample: &Sample, name: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -52,6 +52,19 @@ fn report(change: impl FnOnce(&mut RegisterOutcome)) -> Report {
     Report::of(&fixture::study("register", vec![trial(change)]))
 }
 
+/// A database that was killed once, in the twentieth second.
+pub(crate) fn interrupted() -> Report {
+    let mut trial = trial(|outcome| {
+        outcome.away = vec![away(20.0, Some(22.01))];
+        outcome.writes_away = vec![away(20.0, Some(22.04))];
+        outcome.reads_away = vec![away(20.001, Some(22.012))];
+    });
+    for sample in &mut trial.samples[20..22] {
+        sample.operations.values_mut().for_each(|operation| *operation = Default::default());
+    }
+    Report::of(&fixture::study("register", vec![trial]))
+}
+
 fn said(report: &Report, level: Level) -> Vec<String> {
     let of = |verdict: &&Verdict| verdict.level == level;
     report.verdicts.iter().filter(of).map(|verdict| verdict.sentence().clone()).collect()

@@ -242,4 +242,4 @@ fn answers(report: &Report) -> Vec<Answer> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

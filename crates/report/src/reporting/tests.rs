@@ -73,7 +73,7 @@ fn trial(number: u32, change: impl FnOnce(&mut ReportingSetup, &mut ReportingOut
     trial
 }
 
-fn report(change: impl FnOnce(&mut ReportingSetup, &mut ReportingOutcome)) -> Report {
+pub(crate) fn report(change: impl FnOnce(&mut ReportingSetup, &mut ReportingOutcome)) -> Report {
     Report::of(&fixture::study("reporting", vec![trial(1, change)]))
 }
 

@@ -431,4 +431,4 @@ fn gauge(sample: &Sample, name: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

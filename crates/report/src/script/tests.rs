@@ -65,7 +65,7 @@ fn trial(change: impl FnOnce(&mut ScriptSetup, &mut ScriptOutcome)) -> MeasuredT
     trial
 }
 
-fn report(change: impl FnOnce(&mut ScriptSetup, &mut ScriptOutcome)) -> Report {
+pub(crate) fn report(change: impl FnOnce(&mut ScriptSetup, &mut ScriptOutcome)) -> Report {
     Report::of(&fixture::study("script", vec![trial(change)]))
 }
 

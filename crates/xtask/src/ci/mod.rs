@@ -8,20 +8,22 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::pages::PagesOptions;
 use crate::workspace::Workspace;
-use crate::{book, study_runs, tree};
+use crate::{book, pages, study_runs, tree};
 
 mod duckdb;
 mod licences;
 mod memory;
-mod packages;
+pub(crate) mod npm;
+pub(crate) mod packages;
 mod python;
 mod servers;
 pub(crate) mod test_step;
 pub(crate) mod watch;
 
 /// One step. The text is its line in `--help`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Step {
     /// Database servers that the tests start, and a C compiler; installed by apt-get where we are root
     Servers,
@@ -37,6 +39,8 @@ pub(crate) enum Step {
     Duckdb,
     /// The tree: dependency table, module docs, function length, fences between crates, names, style, forbidden text
     Tree,
+    /// Report pages as a reader sees them: pictures by Chromium against references, layout, and accessibility by axe-core
+    Pages(PagesOptions),
     /// Short studies with the program that the tests have built, as a user would run it
     Study,
     /// The book of all documents below the target directory, by mdBook, with every link checked
@@ -66,7 +70,10 @@ const STAGES: [Stage; 3] = [
     Stage { steps: &[Step::Format, Step::Lint, Step::Duckdb], beside: &[Step::Servers, Step::Python] },
     Stage { steps: &[Step::Test], beside: &[] },
     // Studies measure, and wait for most of their time.
-    Stage { steps: &[Step::Study], beside: &[Step::Tree, Step::Book, Step::Deny] },
+    Stage {
+        steps: &[Step::Study],
+        beside: &[Step::Tree, Step::Pages(PagesOptions::ALL), Step::Book, Step::Deny],
+    },
 ];
 
 /// How a step went.
@@ -77,7 +84,7 @@ struct Ended {
 }
 
 /// Runs one step, prints the summary and returns whether it did not fail.
-pub(crate) fn run_one(step: Step, workspace: &Workspace) -> bool {
+pub(crate) fn run_one(step: &Step, workspace: &Workspace) -> bool {
     summarize(&[step.timed(workspace)])
 }
 
@@ -136,7 +143,7 @@ fn outcome_in(output: &str) -> Outcome {
 const NOT_RUN: &str = "not run: ";
 
 impl Step {
-    fn name(self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
             Self::Servers => "servers",
             Self::Python => "python",
@@ -145,24 +152,25 @@ impl Step {
             Self::Duckdb => "duckdb",
             Self::Test => "test",
             Self::Tree => "tree",
+            Self::Pages(_) => "pages",
             Self::Study => "study",
             Self::Book => "book",
             Self::Deny => "deny",
         }
     }
 
-    fn timed(self, workspace: &Workspace) -> Ended {
+    fn timed(&self, workspace: &Workspace) -> Ended {
         println!("\n== {}", self.name());
         let begin = Instant::now();
         let result = self.run(workspace);
         if let Err(error) = &result {
             println!("failed: {error:#}");
         }
-        Ended { step: self, duration: begin.elapsed(), result }
+        Ended { step: self.clone(), duration: begin.elapsed(), result }
     }
 
     /// Runs the step in a child of the lowest priority, and returns its output.
-    fn in_child(self) -> (Ended, String) {
+    fn in_child(&self) -> (Ended, String) {
         let begin = Instant::now();
         let mut output = Vec::new();
         let result = std::env::current_exe().map_err(Into::into).and_then(|xtask| {
@@ -172,10 +180,10 @@ impl Step {
         });
         let output = String::from_utf8_lossy(&output).into_owned();
         let result = result.map(|()| outcome_in(&output));
-        (Ended { step: self, duration: begin.elapsed(), result }, output)
+        (Ended { step: self.clone(), duration: begin.elapsed(), result }, output)
     }
 
-    fn run(self, workspace: &Workspace) -> Result<Outcome> {
+    fn run(&self, workspace: &Workspace) -> Result<Outcome> {
         match self {
             Self::Servers => servers::check(),
             Self::Python => python::make(workspace),
@@ -184,6 +192,7 @@ impl Step {
             Self::Duckdb => duckdb::test(workspace),
             Self::Test => test_step::run(workspace),
             Self::Tree => tree::check(workspace),
+            Self::Pages(options) => pages::check(workspace, options),
             Self::Study => study_runs::run(workspace),
             Self::Book => make_book(workspace),
             Self::Deny => deny(workspace),
@@ -242,7 +251,8 @@ mod tests {
     fn every_step_is_run_once() {
         let commands = Step::augment_subcommands(clap::Command::new("xtask"));
         let all: BTreeSet<&str> = commands.get_subcommands().map(clap::Command::get_name).collect();
-        let run = || STAGES.iter().flat_map(|stage| [stage.steps, stage.beside].concat()).map(Step::name);
+        let steps = || STAGES.into_iter().flat_map(|stage| stage.steps.iter().chain(stage.beside));
+        let run = || steps().map(Step::name);
         assert_eq!(run().collect::<BTreeSet<_>>(), all);
         assert_eq!(run().count(), all.len());
     }

@@ -11,24 +11,26 @@ use super::Outcome;
 use crate::workspace::run;
 
 /// A Debian package and what is needed of it.
-pub(super) struct Package {
-    pub(super) name: &'static str,
-    pub(super) needs: &'static [Need],
-    pub(super) why: &'static str,
+pub(crate) struct Package {
+    pub(crate) name: &'static str,
+    pub(crate) needs: &'static [Need],
+    pub(crate) why: &'static str,
 }
 
 /// Something that a package brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(crate) enum Need {
     Program(&'static str),
     /// That servers load.
     Library(&'static str),
     /// Of the system's Python.
     PythonModule(&'static str),
+    /// A file of a font.
+    Font(&'static str),
 }
 
 /// Looks for what is needed and installs the packages of what is not there.
-pub(super) fn require(packages: &[Package]) -> Result<Outcome> {
+pub(crate) fn require(packages: &[Package]) -> Result<Outcome> {
     let missing = missing(packages, Need::is_met);
     if missing.is_empty() {
         return Ok(Outcome::Passed);
@@ -56,7 +58,7 @@ fn missing(packages: &[Package], is_met: impl Fn(Need) -> bool) -> Vec<&Package>
 impl Need {
     fn name(self) -> &'static str {
         match self {
-            Self::Program(name) | Self::Library(name) | Self::PythonModule(name) => name,
+            Self::Program(name) | Self::Library(name) | Self::PythonModule(name) | Self::Font(name) => name,
         }
     }
 
@@ -64,6 +66,7 @@ impl Need {
         match self {
             Self::Program(name) => is_installed(name),
             Self::Library(name) => is_library(name),
+            Self::Font(name) => font(name).is_some(),
             Self::PythonModule(name) => {
                 let found = Command::new("python3").args(["-c", &format!("import {name}")]).output();
                 found.is_ok_and(|output| output.status.success())
@@ -99,6 +102,23 @@ fn is_installed(program: &str) -> bool {
         .chain(["/usr/bin", "/usr/sbin"].map(PathBuf::from))
         .chain(versions.map(|version| version.path().join("bin")))
         .any(|directory| directory.join(program).is_file())
+}
+
+/// Where a file of a font is.
+pub(crate) fn font(file: &str) -> Option<PathBuf> {
+    ["/usr/share/fonts", "/usr/local/share/fonts"].iter().find_map(|root| found_below(Path::new(root), file))
+}
+
+fn found_below(directory: &Path, file: &str) -> Option<PathBuf> {
+    let path = directory.join(file);
+    if path.is_file() {
+        return Some(path);
+    }
+    let mut entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.find_map(|entry| {
+        let is_directory = entry.file_type().is_ok_and(|of| of.is_dir());
+        is_directory.then(|| found_below(&entry.path(), file)).flatten()
+    })
 }
 
 fn may_install() -> bool {
@@ -161,6 +181,17 @@ mod tests {
         assert!(Program("sh").is_met());
         assert!(!Program("no-such-program").is_met());
         assert!(!Need::PythonModule("no_such_module").is_met());
+    }
+
+    #[test]
+    fn a_file_is_found_below_a_directory() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("truetype/dejavu")).unwrap();
+        let file = root.path().join("truetype/dejavu/Sans.ttf");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(found_below(root.path(), "Sans.ttf"), Some(file));
+        assert_eq!(found_below(root.path(), "Serif.ttf"), None);
+        assert_eq!(found_below(Path::new("/nowhere"), "Sans.ttf"), None);
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn awaited(
 }
 
 /// Kills the command and all that it started. A new process group would be simpler, but a Ctrl-C would not reach it.
-fn end_all(child: &mut Child) -> Result<()> {
+pub(crate) fn end_all(child: &mut Child) -> Result<()> {
     let parents = parents()?;
     let mut family = vec![i32::try_from(child.id())?];
     let mut next = 0;

@@ -53,7 +53,7 @@ fn trial(number: u32, kind: &str, seconds: f64, change: impl FnOnce(&mut TablesO
     trial
 }
 
-fn report(change: impl FnOnce(&mut TablesOutcome)) -> Report {
+pub(crate) fn report(change: impl FnOnce(&mut TablesOutcome)) -> Report {
     let trials = vec![trial(1, "row", 2.0, |_| {}), trial(2, "volatile", 0.5, change)];
     Report::of(&fixture::study("tables", trials))
 }
