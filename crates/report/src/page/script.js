@@ -256,15 +256,17 @@
       keys[event.key]();
     });
 
-    // A button for each of several series, in its entry of the legend; a series without an entry gets one.
-    let added = null;
-    const entryOf = ({ name, ink }) => {
+    // A button for each of several series, in its entry of the legend; a series without an entry gets one, in a list of its plot: the plots
+    // of a chart share colours. A band and a line may share one too.
+    const added = plots.map(() => null);
+    const entryOf = ({ name, ink, group }) => {
       const entry = all(figure, '.legend li').find(entry => entry.textContent === name);
       if (entry) return entry;
-      if (!added) plot.after(added = document.createElement('ul'));
-      added.className = 'legend added';
-      const made = make(added, 'li', '');
-      make(made, 'span', 'key').style.background = `var(--${ink})`;
+      const at = plots.findLastIndex(plot => plot.compareDocumentPosition(group) & Node.DOCUMENT_POSITION_FOLLOWING);
+      if (!added[at]) (added.findLast(list => list) ?? plot).after(added[at] = document.createElement('ul'));
+      added[at].className = 'legend added';
+      const made = make(added[at], 'li', '');
+      make(made, 'span', group.querySelector('polygon, rect') ? 'key' : 'key line').style.background = `var(--${ink})`;
       made.append(name);
       return made;
     };
