@@ -140,6 +140,21 @@ fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(&path.display())
 }
 
+/// The configurations, of the window of the steady state where there is one: what was measured on the way there is no figure of the
+/// device.
+fn settled(
+    study: &StudyRecord,
+    trials: &[Trial],
+    looks: Option<&stats::Looks>,
+) -> (Vec<Configuration>, Option<steady::SteadyState>) {
+    let configurations = configuration::all(study, trials, None, looks);
+    let steady_state = steady::of(&study.manifest, &configurations, trials);
+    match steady_state.as_ref().and_then(|state| state.window) {
+        Some(window) => (configuration::all(study, trials, Some(window), looks), steady_state),
+        None => (configurations, steady_state),
+    }
+}
+
 impl Report {
     /// Computes all figures of a study and judges them.
     #[must_use]
@@ -147,12 +162,7 @@ impl Report {
         let manifest = &study.manifest;
         let mut trials = trials(study);
         let looks = manifest.design.as_ref().and_then(comparison::looks::levels);
-        let mut configurations = configuration::all(study, &trials, None, looks.as_ref());
-        let steady_state = steady::of(manifest, &configurations, &trials);
-        if let Some(window) = steady_state.as_ref().and_then(|state| state.window) {
-            // What was measured on the way to steady state is no figure of the device.
-            configurations = configuration::all(study, &trials, Some(window), looks.as_ref());
-        }
+        let (configurations, steady_state) = settled(study, &trials, looks.as_ref());
         let [searches, aa_searches] = searched(manifest, &mut trials);
         let compared = comparison::of(manifest, &trials, &searches, &aa_searches, looks.as_ref());
         let (comparison, thresholds) = apart(manifest, compared);

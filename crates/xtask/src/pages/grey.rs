@@ -69,8 +69,7 @@ impl Grey {
 
 /// Brightness of a pixel as eyes weigh its colours (ITU-R BT.601).
 fn brightness(pixel: &[u8]) -> u8 {
-    let [red, green, blue] = [0, 1, 2].map(|colour| u32::from(pixel[colour]));
-    ((299 * red + 587 * green + 114 * blue + 500) / 1000) as u8
+    ((299 * u32::from(pixel[0]) + 587 * u32::from(pixel[1]) + 114 * u32::from(pixel[2]) + 500) / 1000) as u8
 }
 
 /// Two pixels of 16 levels in a byte. The second one is missing where a line is odd.

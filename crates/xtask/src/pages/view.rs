@@ -20,7 +20,7 @@ enum Kind {
 
 /// As wide and as high as two sheets of A4 without their margins.
 pub(super) const PAPER: View =
-    View { name: "print", width: 718, height: 2 * 1047, cell: 6, kind: Kind::Paper };
+    View { name: "print", width: 718, height: 2 * 1047, cell: 8, kind: Kind::Paper };
 
 /// All of them.
 pub(super) const VIEWS: [View; 5] = [
