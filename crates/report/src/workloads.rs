@@ -257,6 +257,11 @@ pub(crate) trait Shown: Sync {
         None
     }
 
+    /// What of its answer holds on a busy machine too, where the reliability speaks of rates and times alone.
+    fn holds_when_busy(&self, _: &Report) -> Option<&'static str> {
+        None
+    }
+
     /// True if its own figures and chart lead the page of a study, in place of the study's chart.
     fn leads_study(&self, _: &Report) -> bool {
         false

@@ -32,7 +32,7 @@ const METHOD: &str = "prony compares the figures of complete trials, for each co
     For each figure, all combinations are one family, and verdicts are corrected for it (Holm). A positive gain is an improvement.";
 
 /// The next step where each side is one run.
-const REPEAT: &str = "repeat both sides, then compare all runs. Under Reliability are the commands";
+const REPEAT: &str = "repeat both sides, then compare all runs";
 
 /// The heading of changes that must not be.
 const GATES: &str = "Limits";
@@ -190,7 +190,11 @@ impl Compare {
     pub(super) fn next(&self) -> Option<String> {
         let bad = self.studies.iter().find(|study| study.trust.0 == Reliability::Low);
         let of_bad = bad.and_then(|bad| Some(format!("for {}: {}", bad.name, bad.next.as_ref()?)));
-        let repeat = || self.deciding.as_ref().map(|_| REPEAT.to_owned());
+        let repeat = || match (&self.deciding, self.is_spread_unknown) {
+            (Some(_), _) => Some(format!("{REPEAT}. Under Reliability are the commands")),
+            (None, true) => Some(REPEAT.to_owned()),
+            (None, false) => None,
+        };
         of_bad.or_else(repeat)
     }
 
@@ -274,7 +278,11 @@ fn tile(combination: &Combination, metric: &MetricAgainst) -> Option<Tile> {
     };
     let [first, this] = [metric.first_value, metric.this_value].map(format::figure_or_dash);
     let values = format!("from {first} to {this} {}", of.unit);
-    let told = [Some(values), change.interval.clone(), Some(metric.words.clone())];
+    let words = match metric.judged {
+        None => "too few runs for a verdict".to_owned(),
+        Some(_) => metric.words.clone(),
+    };
+    let told = [Some(values), change.interval.clone(), Some(words)];
     let beside = told.into_iter().flatten().collect::<Vec<String>>().join(", ");
     let tone = match metric.judged.map(|judged| judged.comparison) {
         Some(Judgement::Better) => Tone::Good,

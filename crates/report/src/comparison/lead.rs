@@ -1,9 +1,9 @@
 //! The head of a study's page: what each axis gains at most, and the chart that compares the levels: a grid of two axes, else the chart
 //! of the first one.
 
-use record::Direction;
+use stats::Best;
 
-use super::{ComparedAxis, Gain, Point, StudyComparison, axis_words, chart};
+use super::{ComparedAxis, Gain, Point, StudyComparison, axis_words, chart, sentence};
 use crate::chart::Chart;
 use crate::chart::heat::{Cell, Heat};
 use crate::format::{self, figure};
@@ -14,7 +14,8 @@ const ROWS_MOST: usize = 10;
 const COLUMNS_MOST: usize = 5;
 
 pub(crate) fn of(compared: &StudyComparison) -> Lead {
-    let tiles = compared.axes.iter().filter_map(|axis| most(compared, axis)).collect();
+    let gains = compared.axes.iter().filter_map(|axis| most(compared, axis));
+    let tiles = best(compared).into_iter().chain(gains).collect();
     let first = || chart::comparison(compared).into_iter().flat_map(|axis| axis.charts).next();
     Lead { tiles, chart: grid(compared).or_else(first) }
 }
@@ -43,6 +44,31 @@ fn most(compared: &StudyComparison, axis: &ComparedAxis) -> Option<Tile> {
     Some(Tile::new(label, change.figure(), unit).beside(beside).tone(tone))
 }
 
+/// The places of the best combination, or of all that tie, and what they are.
+fn leaders(compared: &StudyComparison) -> (Vec<usize>, &'static str) {
+    match sentence::best(compared) {
+        None => (Vec::new(), "the best"),
+        Some(Best::Ahead { best, .. }) => (vec![best], "the best"),
+        Some(Best::NotApart(all)) => (all, "a tie, none of these is shown to be better than the others"),
+        Some(Best::Few(best)) => (vec![best], "the best mean, too few blocks for a verdict"),
+    }
+}
+
+/// The best combination of two axes, with those that tie with it.
+fn best(compared: &StudyComparison) -> Option<Tile> {
+    let (places, _) = leaders(compared);
+    let (&first, others) = places.split_first()?;
+    let point = compared.points.get(first).filter(|_| compared.axes.len() == 2)?;
+    let interval = point.values.interval.map(|e| format!("95% CI {}", format::range(e.low, e.high)));
+    let tie: Vec<&str> = others.iter().map(|place| compared.points[*place].label.as_str()).collect();
+    let tie = (!tie.is_empty()).then(|| format!("a tie with {}", format::listed_by("; ", &tie)));
+    let beside = interval.into_iter().chain(tie).collect::<Vec<String>>().join("; ");
+    Some(
+        Tile::new(format!("Best: {}", point.label), figure(point.values.mean?), compared.metric.unit)
+            .beside(beside),
+    )
+}
+
 /// The values over two axes; none of another number of axes, or of more levels than fit.
 fn grid(compared: &StudyComparison) -> Option<Chart> {
     let [one, other] = compared.axes.as_slice() else { return None };
@@ -52,20 +78,16 @@ fn grid(compared: &StudyComparison) -> Option<Chart> {
         return None;
     }
     let at = |row: &String, column: &String| {
-        let is_at = |point: &&Point| {
+        let is_at = |(_, point): &(usize, &Point)| {
             point.levels.get(&rows.name) == Some(row) && point.levels.get(&columns.name) == Some(column)
         };
-        compared.points.iter().find(is_at)
+        compared.points.iter().enumerate().find(is_at)
     };
-    let means = compared.points.iter().filter_map(|point| point.values.mean);
-    let best = match compared.metric.better {
-        Direction::Higher => means.reduce(f64::max),
-        Direction::Lower => means.reduce(f64::min),
-    };
-    let cell = |point: &Point| {
+    let (best, star) = leaders(compared);
+    let cell = |(place, point): (usize, &Point)| {
         let mean = point.values.mean?;
         let beside = point.values.interval.map(|e| format::range(e.low, e.high)).unwrap_or_default();
-        Some(Cell { value: mean, text: figure(mean), beside, best: Some(mean) == best })
+        Some(Cell { value: mean, text: figure(mean), beside, best: best.contains(&place) })
     };
     let cells: Vec<Vec<Option<Cell>>> = rows
         .levels
@@ -77,9 +99,9 @@ fn grid(compared: &StudyComparison) -> Option<Chart> {
     let heat = Heat {
         heading: format!("{}, {}", chart::name(compared), metric.unit),
         caption: match blocks {
-            1 => "One block, no intervals. ★: the best mean.".to_owned(),
+            1 => format!("One block, no intervals. ★: {star}."),
             _ => format!(
-                "Mean over {blocks} blocks, and its 95% CI. ★: the best mean. The verdicts say which differences are certain."
+                "Mean over {blocks} blocks, and its 95% CI. ★: {star}. The verdicts say which differences are certain."
             ),
         },
         rows: (axis_words(&rows.name), rows.levels.clone()),
@@ -100,8 +122,11 @@ mod tests {
         let mut grids = 0;
         for compared in reports.iter().filter_map(|report| report.comparison.as_ref()) {
             let lead = super::of(compared);
-            assert!(lead.tiles.len() <= compared.axes.len());
-            for tile in &lead.tiles {
+            let (best, gains): (Vec<_>, Vec<_>) =
+                lead.tiles.iter().partition(|tile| tile.label.starts_with("Best: "));
+            assert_eq!(best.len(), usize::from(compared.axes.len() == 2), "{best:?}");
+            assert!(gains.len() <= compared.axes.len());
+            for tile in gains {
                 assert!(!tile.figure.contains('(') && tile.label.contains(" instead of "), "{tile:?}");
             }
             let Some(chart) = super::grid(compared) else { continue };
@@ -109,7 +134,8 @@ mod tests {
             assert_eq!(compared.axes.len(), 2);
             let measured = compared.points.iter().filter(|point| point.values.mean.is_some()).count();
             assert_eq!(chart.svg.matches("<rect").count(), measured, "a ground for each value");
-            assert_eq!(chart.svg.matches('★').count(), 1);
+            let (leaders, _) = super::leaders(compared);
+            assert_eq!(chart.svg.matches('★').count(), leaders.len(), "each that ties is marked");
         }
         assert!(grids > 0, "no study of two axes among the fixtures");
     }

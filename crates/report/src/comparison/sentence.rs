@@ -100,15 +100,13 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     }
     let points = &comparison.points;
     let better = comparison.metric.better;
-    let figures: Vec<&[Option<f64>]> = points.iter().map(|point| point.values.by_block.as_slice()).collect();
     let subject = format!("best of {} combinations in {}", points.len(), comparison.metric.says);
     let around = |index: usize, after: String| {
         let of_value = value(&comparison.metric, &points[index])?;
         Some(Fact::around(format!("{} with ", points[index].label), of_value, after))
     };
-    let looks = comparison.looks.as_ref().map(|looks| &looks.levels);
     let needed = format!("a verdict needs {} blocks", stats::BLOCKS_MIN);
-    let (first, fact, effect) = match stats::best(&figures, direction(better), looks)? {
+    let (first, fact, effect) = match best(comparison)? {
         Best::Ahead { best, next, over_next } => {
             let ahead = ahead(&over_next, better);
             (best, around(best, format!(", {ahead} ahead of the next, {}", points[next].label))?, None)
@@ -128,6 +126,13 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     let trials = points[first].trials.clone();
     let verdict = Verdict::new(Level::Finding, "best", fact).about(subject).of_trials(trials);
     Some(Verdict { effect, ..verdict })
+}
+
+/// Which of all combinations is ahead of the others, by their places.
+pub(super) fn best(comparison: &StudyComparison) -> Option<Best> {
+    let figures = comparison.points.iter().map(|point| point.values.by_block.as_slice());
+    let looks = comparison.looks.as_ref().map(|looks| &looks.levels);
+    stats::best(&figures.collect::<Vec<_>>(), direction(comparison.metric.better), looks)
 }
 
 /// `8% (95% CI 5–11%)`, by how much the best is ahead of the next.

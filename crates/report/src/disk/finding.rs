@@ -112,7 +112,7 @@ fn no_knee(without: &[&Sweep], all: &[Sweep]) -> Verdict {
         let p99 = point.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
         let rate = format::figure(point.per_s);
         let what = format!("{} at {} outstanding", sweep.series, point.outstanding);
-        format!("highest throughput: {rate} IOPS, {what}{p99} (not tested against the others)")
+        format!("highest rate: {rate} IOPS, {what}{p99} (not tested against the others)")
     });
     let trials: Vec<u32> = without.iter().flat_map(|sweep| sweep.trials.clone()).collect();
     let verdict = Verdict::new(Level::Finding, KNEE, format!("no knee ({})", reasons(without)))
@@ -161,7 +161,7 @@ fn best(sweep: &Sweep) -> Option<String> {
     let p99 = best.p99_us.map(|us| format!(", p99 {}", format::latency(us))).unwrap_or_default();
     let (rate, next) = (format::figure(best.per_s), next(sweep, best));
     Some(format!(
-        "highest throughput: {rate} IOPS at {} outstanding{p99}{next} (not tested against the others)",
+        "highest rate: {rate} IOPS at {} outstanding{p99}{next} (not tested against the others)",
         best.outstanding
     ))
 }

@@ -298,6 +298,12 @@ impl Shown for Disk {
         ]
     }
 
+    fn holds_when_busy(&self, report: &Report) -> Option<&'static str> {
+        let verified = |trial: &Trial| matches!(trial.worked, Some(Worked::Verified(_)));
+        let all = !report.trials.is_empty() && report.trials.iter().all(verified);
+        all.then_some("That is about rates and times: the count of damaged pages does not depend on the load")
+    }
+
     fn tiles(&self, report: &Report) -> Vec<Tile> {
         lead::tiles(report)
     }

@@ -64,7 +64,7 @@ pub(crate) fn search(search: &Search, trials: &[Trial]) -> Option<Chart> {
         heading,
         svg,
         legend: legend(search.steps.iter().map(|step| key(step.stable))),
-        caption: "Dot: sustained. Cross: not sustained. Ring: could not be judged. Shaded: confirming steps. Bars: the backlog of each step."
+        caption: "Dot: kept up in this step. Cross: did not. Ring: could not be judged. Shaded: confirming steps, which alone make a rate sustained. Bars: the backlog of each step."
             .to_owned(),
         table: with_backlogs(table::steps(search), &backlog),
     })
@@ -141,8 +141,8 @@ fn line_at(canvas: &mut Canvas<'_>, frame: &Frame, height: f64, confirmed: bool,
 
 fn key(held: Option<bool>) -> Key {
     match held {
-        Some(true) => Key::new(Ink::Series(0), "sustained"),
-        Some(false) => Key::new(Ink::Series(1), "not sustained"),
+        Some(true) => Key::new(Ink::Series(0), "kept up"),
+        Some(false) => Key::new(Ink::Series(1), "did not keep up"),
         None => Key::new(Ink::Axis, "could not be judged"),
     }
 }
@@ -150,8 +150,8 @@ fn key(held: Option<bool>) -> Key {
 fn describe(search: &Search) -> String {
     let each = search.steps.iter().map(|step| {
         let how = match step.stable {
-            Some(true) => "sustained",
-            Some(false) => "not sustained",
+            Some(true) => "kept up",
+            Some(false) => "did not keep up",
             None => "not judged",
         };
         format!("{} {how}", plain(step.rate_per_s))

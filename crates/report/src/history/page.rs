@@ -99,7 +99,7 @@ impl History {
             0 => (
                 Reliability::Medium,
                 format!(
-                    "{runs}; chance alone shows a step in about {} of the figures",
+                    "{runs}; without any change, about {} of the figures would show one by chance",
                     format::per_cent(stats::CHANGE_CHANCE_MAX)
                 ),
             ),

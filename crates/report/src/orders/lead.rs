@@ -40,8 +40,8 @@ fn failed(trials: &[&Trial]) -> Option<Tile> {
     let orders: Vec<_> = trials.iter().filter_map(|trial| trial.orders()).collect();
     let failed: u64 = orders.iter().map(|orders| orders.errors).sum();
     let finished: u64 = orders.iter().map(|orders| orders.orders).sum();
-    let tile =
-        Tile::new("Failed orders", grouped(failed), "").beside(format!("{} finished", grouped(finished)));
+    let tile = Tile::new("Failed orders", grouped(failed), "")
+        .beside(format!("{} finished in the measured window", grouped(finished)));
     (!orders.is_empty()).then(|| tile.tone(if failed == 0 { Tone::Plain } else { Tone::Bad }))
 }
 

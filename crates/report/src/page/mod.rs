@@ -212,7 +212,9 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
 /// How far to trust the figures, and a way to the warnings.
 fn reliability(report: &Report, summary: &Summary) -> Markup {
     let warnings = verdicts::warnings(&report.verdicts);
+    let holds = workloads::all().find_map(|(_, shown)| shown.holds_when_busy(report));
     let more = html! {
+        @if let Some(holds) = holds { (holds) ". " }
         @if warnings > 0 {
             a href={ "#" (verdicts::WARNINGS) } { (format::counted(warnings, "warning in full", "warnings in full")) }
         }

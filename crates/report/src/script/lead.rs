@@ -24,7 +24,7 @@ fn failed(scripts: &[&Script]) -> Tile {
     let sum = |of: fn(&Script) -> u64| scripts.iter().map(|script| of(script)).sum::<u64>();
     let (failed, finished) = (sum(|script| script.failed), sum(|script| script.transactions));
     Tile::new("Failed transactions", grouped(failed), "")
-        .beside(format!("{} finished", grouped(finished)))
+        .beside(format!("{} finished in the measured window", grouped(finished)))
         .tone(if failed == 0 { Tone::Plain } else { Tone::Bad })
 }
 

@@ -371,7 +371,7 @@ fn pages_mark_purges_and_outages_and_tell_shapes_apart() {
     assert!(
         Report::of(&search())
             .html()
-            .contains("Dot: sustained. Cross: not sustained. Ring: could not be judged.")
+            .contains("Dot: kept up in this step. Cross: did not. Ring: could not be judged.")
     );
     let (_, settings) = page.split_once("id=\"settings\"").unwrap();
     let at = |words: &str| settings.find(words).unwrap();

@@ -7,6 +7,9 @@ use crate::table::{Column, Row, Table};
 
 use super::latency_tile;
 
+/// The knee, in words that need no glossary.
+const KNEE: &str = "Depth from which more stops paying";
+
 /// Marks the rate at the knee.
 const AT_KNEE: &str = "◆";
 
@@ -52,7 +55,7 @@ fn knee(sweeps: &[Sweep]) -> Option<Tile> {
     let Some((sweep, knee)) = with().next() else {
         let series =
             if sweeps.len() == 1 { String::new() } else { format!("in any of {} series", sweeps.len()) };
-        return Some(Tile::new("Knee", "none", "").beside(series));
+        return Some(Tile::new(KNEE, "none", "").beside(series));
     };
     let others = match with().count() - 1 {
         0 if sweeps.len() > 1 => format!("; the only knee in {} series", sweeps.len()),
@@ -60,7 +63,7 @@ fn knee(sweeps: &[Sweep]) -> Option<Tile> {
         others => format!("; {} in the table", format::counted(others, "other knee", "other knees")),
     };
     let beside = format!("95% CI {}; {}{others}", format::range(knee.low, knee.high), sweep.series);
-    Some(Tile::new("Knee", figure(knee.at), "outstanding").beside(beside))
+    Some(Tile::new(KNEE, figure(knee.at), "outstanding").beside(beside))
 }
 
 /// The first series at the least depth.
@@ -156,7 +159,7 @@ mod tests {
             of,
             [
                 ("Highest IOPS", "42,990", "IOPS"),
-                ("Knee", "16.8", "outstanding"),
+                (KNEE, "16.8", "outstanding"),
                 ("Highest throughput", "643", "MB/s"),
                 ("Mean latency at Q1", "401", "µs"),
             ]

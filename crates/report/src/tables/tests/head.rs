@@ -72,7 +72,7 @@ fn an_invalid_kind_is_struck_out_and_sets_no_tile() {
         chart.svg.contains(">invalid</text>") && chart.caption.contains("Struck-out figures do not count")
     );
     assert_eq!(chart.svg.matches("stroke=\"var(--ink)\" stroke-width=\"6\"").count(), 8);
-    assert_eq!(tiles(&report)[0].0, "Fastest updates by key: row");
+    assert_eq!(tiles(&report)[0].0, "Fastest durable kind, updates by key: row");
     assert!(!matrix::chart(&super::report(|_| {})).unwrap().caption.contains("Struck-out"));
 }
 
@@ -82,13 +82,16 @@ fn the_fastest_kind_the_fastest_durable_one_and_what_kept_its_rows_are_large() {
         |kind: &str| Some(if kind == "row" { crash(true, 0, 1_500) } else { crash(false, 7, 1_493) });
     let report = compared(1, |at| if at.level("kind") == "row" { 2.0 } else { 0.5 }, survival);
     let told = tiles(&report);
-    let [fastest, durable, survived] = told.as_slice() else { panic!("{told:?}") };
+    let [durable, fastest, survived] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!(
         (fastest.0.as_str(), fastest.1.as_str()),
-        ("Fastest updates by key: volatile", "10.0 updates/s")
+        ("Fastest kind, not durable: volatile", "10.0 updates/s")
     );
     assert!(fastest.2.starts_with("×4.0 of row; "), "{fastest:?}");
-    assert_eq!((durable.0.as_str(), durable.1.as_str()), ("Fastest durable kind: row", "2.50 updates/s"));
+    assert_eq!(
+        (durable.0.as_str(), durable.1.as_str()),
+        ("Fastest durable kind, updates by key: row", "2.50 updates/s")
+    );
     assert_eq!(
         survived,
         &(

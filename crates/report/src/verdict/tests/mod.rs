@@ -666,7 +666,7 @@ fn sweep_tells_its_knee_and_where_it_passed_the_tolerance() {
     let knee = sentence("knee", "8 KiB random read").unwrap();
     assert!(knee.contains("knee at 16."), "{knee}");
     // 42,990 IOPS at 256 were once the best rate, although 41,730 to 43,690 were measured at 128 in one trial each.
-    assert!(knee.contains("Highest throughput: 4") && !knee.contains("the best rate is"), "{knee}");
+    assert!(knee.contains("Highest rate: 4") && !knee.contains("the best rate is"), "{knee}");
     assert!(knee.contains("% more than at "), "{knee}");
     assert!(knee.ends_with("(not tested against the others)."), "{knee}");
     assert_eq!(sentence("tolerance", "8 KiB random read"), None, "5.95 ms at 256");
@@ -703,7 +703,7 @@ fn several_series_without_a_knee_are_told_once() {
     let short: Vec<_> =
         [8192, 16_384].into_iter().flat_map(|block| (0..4).map(move |n| depth(block, n))).collect();
     let told = one(&of(short.clone()), "knee").sentence();
-    assert!(told.starts_with("both series: no knee (too few usable depths). Highest throughput: "), "{told}");
+    assert!(told.starts_with("both series: no knee (too few usable depths). Highest rate: "), "{told}");
     assert!(told.contains("KiB random read at 8 outstanding"), "{told}");
     let mut mixed = crate::tests::sweep();
     mixed.trials.extend(short.into_iter().map(|mut trial| {
