@@ -49,12 +49,17 @@ impl Package<'_> {
     /// Downloads the archive of the package.
     fn packed(&self, directory: &Path) -> Result<PathBuf> {
         let mut pack = Command::new("npm");
-        pack.args(["pack", "--silent", self.name]).current_dir(directory);
+        pack.args(["pack", "--loglevel", "error", self.name]).current_dir(directory);
         let line = line_of(&pack);
         println!("$ {line}");
         let packed = pack.output().with_context(|| format!("cannot start `{line}`"))?;
         let said = String::from_utf8_lossy(&packed.stderr);
-        ensure!(packed.status.success(), "`{line}` ended with {}: {}", packed.status, said.trim());
+        ensure!(
+            packed.status.success(),
+            "`{line}` ended with {}; it needs the registry of npm once: {}",
+            packed.status,
+            said.trim()
+        );
         let told = String::from_utf8_lossy(&packed.stdout);
         let archive = told.lines().last().map(str::trim).filter(|name| !name.is_empty());
         Ok(directory.join(archive.with_context(|| format!("`{line}` names no file"))?))

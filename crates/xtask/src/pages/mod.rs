@@ -47,9 +47,10 @@ const AT_ONCE: usize = 2;
 /// Pictures that are taken until two are alike.
 const TAKES_MOST: u32 = 6;
 
-/// Other systems call it otherwise.
+/// As Debian calls it.
 const CHROMIUM: Package =
     Package { name: "chromium", needs: &[Program("chromium")], why: "it shows the report pages" };
+
 /// A page with a fault of each kind, and what is said of them. They are looked for first, since a script that finds nothing is silent.
 const BROKEN: &str = include_str!("broken.html");
 const BROKEN_FAULTS: [&str; 6] = [
@@ -60,6 +61,7 @@ const BROKEN_FAULTS: [&str; 6] = [
     "`too far right` ends ",
     "a legend has one colour twice: ",
 ];
+/// What axe-core says of it.
 const BROKEN_COLOURS: &str = "color-contrast (serious)";
 
 /// What `cargo xtask pages` may be asked for.
