@@ -43,18 +43,26 @@ pub(super) fn longest(trial: &Trial, verified: &Verified) -> Option<Chart> {
         print: format::plain_latency,
     };
     let course = Course { lines, band: None, spans: spans(trial, verified) };
+    let remark = format!("The slowest I/O answered in each second. {}", told_of_slow(verified));
+    Some(course.chart(trial, "Stalls and longest I/O over time", &y, &remark, ("", format::latency)))
+}
+
+/// How many I/Os took long, and where they are drawn.
+fn told_of_slow(verified: &Verified) -> String {
+    if verified.slow.max(verified.stalls) == 0 {
+        return "No I/O took longer than 1 s.".to_owned();
+    }
     let which = if verified.slow.max(verified.stalls) > verified.late.len() as u64 {
         format!("Each of the first {} is", format::grouped(LATE_MAX as u64))
     } else {
         "Each is".to_owned()
     };
-    let remark = format!(
-        "The slowest I/O answered in each second. {} took longer than 1 s, {} longer than {} s. {which} shaded from the time it was sent to the time it was answered, except during the last audit.",
+    format!(
+        "{} took longer than 1 s, {} longer than {} s. {which} shaded from the time it was sent to the time it was answered, except during the last audit.",
         format::counted(verified.slow as usize, "I/O", "I/Os"),
         format::grouped(verified.stalls),
         verified.stall_s,
-    );
-    Some(course.chart(trial, "Stalls and longest I/O over time", &y, &remark, ("", format::latency)))
+    )
 }
 
 /// Audits, and I/Os that took long, as far as the load went.
@@ -219,6 +227,8 @@ mod tests {
             "{}",
             chart.caption
         );
+        let calm = Verified { slow: 0, stalls: 0, late: Vec::new(), ..verified() };
+        assert_eq!(told_of_slow(&calm), "No I/O took longer than 1 s.");
         let legend: Vec<&str> = chart.legend.iter().map(|key| &*key.text).collect();
         assert_eq!(legend, ["read", "write", "flush", "audit", "over 1 s", "stalled"]);
         assert!(chart.svg.contains("over 1 s"));
