@@ -10,7 +10,7 @@ impl Study {
     #[must_use]
     pub fn of_register(target: impl Into<Target>) -> Self {
         let mut study = Self::of_disk(Vec::new());
-        study.title = "Registers".to_owned();
+        study.title = "Outages and lost writes".to_owned();
         study.slug = "register".to_owned();
         study.target = target.into();
         study.workload.register = Some(Settings::default());

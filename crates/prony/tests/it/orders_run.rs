@@ -193,14 +193,14 @@ fn repeats_each_begin_with_the_store_as_it_was_loaded() {
 #[test]
 fn a_server_s_password_is_stored_nowhere() {
     let bench = Workbench::new();
-    let url = postgres().url().replace("prony@", "prony:hidden@");
+    let url = postgres().url().replace("prony@", "prony:not-for-readers@");
     let store = ["--database", "orders_run_secret", "--target", &url];
     bench.run(&[&["orders", "load", "--size", "1MB"][..], &store].concat()).ended_with(0);
     bench.run(&arguments(&url, &["--database", "orders_run_secret"])).ended_with(0);
     let directory = bench.results().unwrap();
     for name in ["study.toml", "manifest.json", "trials/0001/trial.json", "report.html"] {
         let text = std::fs::read_to_string(directory.join(name)).unwrap();
-        assert!(!text.contains("hidden"), "{name}");
+        assert!(!text.contains("not-for-readers"), "{name}");
     }
 }
 

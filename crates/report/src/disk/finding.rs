@@ -180,7 +180,7 @@ fn next(sweep: &Sweep, best: &SweepPoint) -> String {
 fn tolerance(sweep: &Sweep) -> Option<Verdict> {
     let most_us = sweep.tolerance_us?;
     let passed = sweep.points.iter().find(|point| Some(point.outstanding) == sweep.passed_at)?;
-    let within = sweep.last_within().map_or_else(
+    let within = sweep.best_within().map_or_else(
         || "no depth was within this limit".to_owned(),
         |point| {
             format!("best within this limit: {} IOPS at {}", format::figure(point.per_s), point.outstanding)

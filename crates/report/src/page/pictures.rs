@@ -160,7 +160,7 @@ fn verify() -> StudyRecord {
         map: vec![map("/data/verify-0.dat"), map("/data/verify-1.dat")],
         ..Verified::default()
     };
-    let made = Made::mixed("8KiB pages verified, sqliosim, 60/40 read/write Q32T1")
+    let made = Made::mixed("8KiB pages verified, sqliosim Q32T1")
         .with(|setup| (setup.block_bytes, setup.read_per_cent) = (8192, 60.0))
         .outcome(|outcome| outcome.verified = Some(Box::new(verified)));
     let mut study = fixture::study("verify", vec![made.seconds(30).trial(1)]);

@@ -98,7 +98,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
         heading: title,
         svg: titled(&drawing, &areas(&rows, &columns)),
         legend: keys(&rows, reference),
-        caption: caption(&rows, reference),
+        caption: caption(&rows, &all, reference),
         table: table(report, &all, &named),
     })
 }
@@ -316,7 +316,24 @@ fn keys(rows: &[Row], reference: Option<&str>) -> Vec<Key> {
     legend(keys.map(|(ink, word)| Key::new(ink, format!("{word} than {reference}"))))
 }
 
-fn caption(rows: &[Row], reference: Option<&str>) -> String {
+/// What kinds are whose names do not tell it.
+const MEANINGS: [(&str, &str); 5] = [
+    ("volatile", "not durable"),
+    (RELAXED, "durable some time after the commit"),
+    ("clustered", "in the order of the key"),
+    ("covering", "with an index that holds all that SELECT reads"),
+    ("archive", "compressed columns"),
+];
+
+fn caption(rows: &[Row], all: &[Against<'_>], reference: Option<&str>) -> String {
+    let is_shown = |kind: &str| all.iter().any(|one| one.setup.kind == kind);
+    let meanings = MEANINGS.iter().filter(|(kind, _)| is_shown(kind));
+    let meanings: Vec<String> = meanings.map(|(kind, meaning)| format!("{kind}: {meaning}")).collect();
+    let meanings = if meanings.is_empty() {
+        String::new()
+    } else {
+        format!("{}. ", format::capital(&meanings.join("; ")))
+    };
     let factors = format!(
         "2 is twice as fast. Darker from {} and {} on. No shade: within 10%, or no relevant difference. ",
         SHADES[1].0, SHADES[0].0
@@ -324,7 +341,7 @@ fn caption(rows: &[Row], reference: Option<&str>) -> String {
     let invalid = rows.iter().any(|row| row.state.is_some());
     let invalid = if invalid { " Struck-out figures do not count." } else { "" };
     format!(
-        "{}Right: whether commits are durable, and what kill -9 left. Point at a kind for its DDL.{invalid}",
+        "{meanings}{}Right: whether commits are durable, and what kill -9 left. Point at a kind for its DDL.{invalid}",
         reference.map(|_| factors).unwrap_or_default()
     )
 }

@@ -21,7 +21,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let mut tiles = vec![damaged(&trials)];
     tiles.push(
         Tile::new("Pages written", format::grouped(sum(|verified| verified.written)), "")
-            .beside(format::decimal_bytes(written_bytes)),
+            .beside(written(&trials, written_bytes)),
     );
     tiles.push(
         Tile::new("Pages read and checked", format::grouped(sum(|verified| verified.read)), "")
@@ -29,6 +29,16 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     );
     tiles.extend(longest(&trials));
     tiles
+}
+
+/// `880 MB; 7.5% of the I/Os`, by the first trial's rates.
+fn written(trials: &[(&Trial, &Verified)], bytes: f64) -> String {
+    let share = trials.first().and_then(|(trial, _)| {
+        let of = |kind| trial.figures.iter().find(|figures| figures.kind == kind)?.per_s;
+        Some(of("write")? / trial.main()?.per_s?)
+    });
+    let share = share.map(|share| format!("; {} of the I/Os", format::per_cent(share)));
+    format::decimal_bytes(bytes) + &share.unwrap_or_default()
 }
 
 /// Zero is good only if the run counts and all pages were checked.
@@ -158,7 +168,7 @@ mod tests {
             told[..3],
             [
                 ("Pages damaged", "0", "every page is as it was written"),
-                ("Pages written", "4,000", "32.8 MB"),
+                ("Pages written", "4,000", "32.8 MB; 30% of the I/Os"),
                 ("Pages read and checked", "8,000", "each of 1,000 pages at least 2 times"),
             ]
         );

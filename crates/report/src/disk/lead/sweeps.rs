@@ -55,7 +55,7 @@ fn knee(sweeps: &[Sweep]) -> Option<Tile> {
     let Some((sweep, knee)) = with().next() else {
         let series =
             if sweeps.len() == 1 { String::new() } else { format!("in any of {} series", sweeps.len()) };
-        return Some(Tile::new(KNEE, "none", "").beside(series));
+        return Some(Tile::new(KNEE, "not found", "").beside(series));
     };
     let others = match with().count() - 1 {
         0 if sweeps.len() > 1 => format!("; the only knee in {} series", sweeps.len()),
@@ -170,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_without_a_knee_says_none_and_names_no_depth() {
+    fn a_sweep_without_a_knee_says_so_and_names_no_depth() {
         let mut study = sweep();
         study.trials.retain(|trial| trial.trial.number < 4);
         let tile = &tiles(&sweeps(&study))[1];
-        assert_eq!((&*tile.figure, &*tile.beside), ("none", ""), "{tile:?}");
+        assert_eq!((&*tile.figure, &*tile.beside), ("not found", ""), "{tile:?}");
     }
 
     #[test]
