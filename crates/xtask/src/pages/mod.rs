@@ -31,11 +31,11 @@ mod view;
 
 /// Below the target directory: the pages and their pictures.
 const DIRECTORY: &str = "pages";
-/// The test that writes the pages to the directory in the variable.
-const WRITE: [&str; 7] = [
+/// The test that writes the pages to the directory in the variable. Of the whole workspace, so that what the step of the tests compiled is
+/// what runs.
+const WRITE: [&str; 6] = [
     "test",
-    "--package",
-    "prony-report",
+    "--workspace",
     "--lib",
     "--",
     "--exact",
