@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn signs_of_addresses_are_escaped_in_paths() {
-        assert_eq!(url(Path::new("/work/a b/50%#1.html")), "file:///work/a%20b/50%25%231.html");
+        assert_eq!(url(Path::new("/srv/a b/50%#1.html")), "file:///srv/a%20b/50%25%231.html");
     }
 
     #[test]
