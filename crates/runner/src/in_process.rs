@@ -1,8 +1,10 @@
-//! What sessions of SQLite do while a trial runs, ten times a second. Each works on a thread of this program, so that the kernel tells it:
-//! which system call the thread is in, and on which file. Of a thread that waits for another one the kernel does not tell why.
-//! Sessions count themselves who wait for a lock, and how many there are: they share threads, and a thread without work is nobody's.
+//! Samples what the sessions of SQLite do during a trial, ten times a second.
 //!
-//! A kernel that does not tell this is a note. Nothing is judged here.
+//! Sessions run on threads of this program. For each thread the kernel reports the current system call and its file. It does not
+//! report why a thread waits for another one, nor which session an idle thread belongs to. Sessions count both themselves: how
+//! many wait for the lock, and how many there are.
+//!
+//! If the kernel refuses the system calls, the record gets a note.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +15,16 @@ use record::{Resources, ServerTold, doing};
 
 use crate::sampling::Sampler;
 
-/// Time from one look to the next.
+/// Time between two samples.
 const EVERY: Duration = Duration::from_millis(100);
-/// Time that looks are added up over. A look may be a little early.
+/// Samples are added up over this time. A little less than a second, since a sample may be early.
 const TOGETHER_S: f64 = 0.95;
-/// What threads of sessions are called.
+/// Name of the threads of sessions.
 const SESSION: &str = "sqlite";
-/// How the name of SQLite's log ends.
+/// Ending of the name of SQLite's log.
 const LOG: &str = "-wal";
 
-/// System calls by their numbers, which each architecture has of its own.
+/// System calls by number. The numbers differ between architectures.
 #[cfg(target_arch = "x86_64")]
 const CALLS: [(u64, &str); 10] = [
     (0, "read"),
@@ -50,13 +52,13 @@ const CALLS: [(u64, &str); 10] = [
     (115, "clock_nanosleep"),
 ];
 
-/// Looks at the threads of sessions.
+/// Samples the threads of sessions.
 pub(crate) struct InProcess {
-    /// Where the kernel tells of this program.
+    /// The kernel's directory on this process.
     own: PathBuf,
     /// Name of the first of the databases.
     name: String,
-    /// What sessions say of themselves.
+    /// Reads the counts that sessions keep.
     at_work: fn() -> SessionsAtWork,
     found: ServerTold,
     given_s: f64,
@@ -66,7 +68,7 @@ pub(crate) struct InProcess {
 
 impl InProcess {
     pub(crate) fn new(name: String) -> Self {
-        // What worked before the trial is not of it.
+        // Sessions that were busy before the trial do not count.
         let _before = SessionsAtWork::look();
         Self::at(PathBuf::from("/proc/self"), name, SessionsAtWork::look)
     }

@@ -32,17 +32,17 @@ const CHECKPOINT_PAGES: i64 = 16 * 1024;
 /// The threads of all sessions.
 static THREADS: Pool = Pool::new("sqlite");
 
-/// What sessions of SQLite in this program do. A thread does not tell it: sessions share threads.
+/// Sessions of SQLite in this program, counted by what they do. They share threads, so counting threads would not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionsAtWork {
-    /// Those that work now or have worked since this was last asked.
+    /// Sessions that run a command now or have run one since the last reading.
     pub active: u64,
-    /// Those that wait now for another one that writes.
+    /// Sessions that wait now for the write lock.
     pub waiting: u64,
 }
 
 impl SessionsAtWork {
-    /// Looks at them, and counts from now on.
+    /// Reads the counts. The next reading starts here.
     #[must_use]
     pub fn look() -> Self {
         Self { active: THREADS.active(), waiting: busy::waiting() }
@@ -54,7 +54,7 @@ pub(crate) struct SqliteSession {
     file: PathBuf,
     patience: Patience,
     thread: Threaded<Database>,
-    /// Whether what runs next begins a transaction that has no lock until its next statement, which may wait for one.
+    /// True if the next command begins a transaction. It gets its lock, perhaps after a wait, with its first statement.
     is_lazy: bool,
     /// Extended result code of the last statement of others; 0 if it did not fail.
     last_code: Arc<AtomicI32>,

@@ -290,9 +290,9 @@ async fn sessions_share_threads_and_wait_for_each_other_in_turn() {
     assert_eq!(session.query("SELECT n FROM n", &[]).await.unwrap(), [[Value::I64(SESSIONS as i64)]]);
 }
 
-/// Who waited for a lock was taken for a client that does nothing.
+/// Sessions that waited for the lock were counted as idle.
 #[tokio::test]
-async fn who_waits_for_a_lock_is_counted() {
+async fn a_session_that_waits_for_the_lock_is_counted() {
     let directory = TempDir::new().unwrap();
     let own = own(&directory).await;
     let (mut holder, mut waiter) = (own.session().await.unwrap(), own.session().await.unwrap());
@@ -307,8 +307,8 @@ async fn who_waits_for_a_lock_is_counted() {
             tokio::task::yield_now().await;
         }
     });
-    let seen = seen.await.expect("it waits");
-    assert!(seen.active >= 1, "who waits works: {seen:?}");
+    let seen = seen.await.expect("a session waits");
+    assert!(seen.active >= 1, "a waiting session is busy: {seen:?}");
     holder.execute("ROLLBACK", &[]).await.unwrap();
     waits.await.unwrap().unwrap();
 }

@@ -1,66 +1,62 @@
-//! How many connections of a pool work, and how many rest that have worked since somebody last looked.
+//! Counts the connections of a pool that run a command, and those that have run one since the last reading.
 //!
-//! A thread tells neither: connections share threads, and which of them wakes for the next command is chance.
+//! Counting threads would not do: connections share threads, and chance decides which thread runs the next command.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Bits of each of the two counts.
-const BITS: u32 = 20;
-const RESTS: u64 = 1;
-const WORKS: u64 = 1 << BITS;
-const MASK: u64 = WORKS - 1;
+/// The connections of a pool, and the number of the next reading.
+///
+/// A command only stores in a word of its own connection. So counting costs no more with many connections.
+pub(super) struct AtWork {
+    reading: AtomicU64,
+    connections: Mutex<Vec<Weak<Activity>>>,
+}
 
-/// Connections that work, those that rest, and the number of the last look, in one word: a look sees all three at one moment.
-pub(super) struct AtWork(AtomicU64);
+/// The reading that a connection's last command counts for: [`BUSY`] during a command, and zero before the first one.
+pub(super) struct Activity(AtomicU64);
 
-/// The look after which a connection came to rest; none while it works, and of one that never did.
-#[derive(Default)]
-pub(super) struct RestsSince(AtomicU64);
+/// Counts for every reading.
+const BUSY: u64 = u64::MAX;
 
 impl AtWork {
     pub(super) const fn new() -> Self {
-        Self(AtomicU64::new(0))
+        Self { reading: AtomicU64::new(1), connections: Mutex::new(Vec::new()) }
     }
 
-    /// A connection begins a command.
-    pub(super) fn begins(&self, connection: &RestsSince) {
-        self.change(|word| without(word, connection) + WORKS);
-        connection.0.store(0, Ordering::Relaxed);
+    /// Adds a connection, which counts until its activity is dropped.
+    pub(super) fn connect(&self) -> Arc<Activity> {
+        let activity = Arc::new(Activity(AtomicU64::new(0)));
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        if connections.len() == connections.capacity() {
+            connections.retain(is_open);
+        }
+        connections.push(Arc::downgrade(&activity));
+        activity
     }
 
-    /// Its command has ended.
-    pub(super) fn ends(&self, connection: &RestsSince) {
-        let word = self.change(|word| word - WORKS + RESTS);
-        connection.0.store(look_of(word) + 1, Ordering::Relaxed);
+    /// Counts a connection whose command begins.
+    pub(super) fn begins(&self, connection: &Activity) {
+        connection.0.store(BUSY, Ordering::Relaxed);
     }
 
-    /// It is closed, and does nothing.
-    pub(super) fn closes(&self, connection: &RestsSince) {
-        self.change(|word| without(word, connection));
-        connection.0.store(0, Ordering::Relaxed);
+    /// Counts a connection whose command has ended.
+    pub(super) fn ends(&self, connection: &Activity) {
+        connection.0.store(self.reading.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Connections that work now or have worked since the last look.
+    /// The connections that run a command now or have run one since the last reading.
     pub(super) fn look(&self) -> u64 {
-        let word = self.change(|word| ((look_of(word) + 1) << (2 * BITS)) | (word & (MASK << BITS)));
-        ((word >> BITS) & MASK) + (word & MASK)
-    }
-
-    /// Gives the word before the change.
-    fn change(&self, to: impl Fn(u64) -> u64) -> u64 {
-        let changed = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| Some(to(word)));
-        changed.unwrap_or_else(|word| word)
+        let reading = self.reading.fetch_add(1, Ordering::Relaxed);
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.retain(is_open);
+        let counted = connections.iter().filter_map(Weak::upgrade);
+        counted.filter(|activity| activity.0.load(Ordering::Relaxed) >= reading).count() as u64
     }
 }
 
-/// The word without this connection among those that rest.
-fn without(word: u64, connection: &RestsSince) -> u64 {
-    let is_counted = connection.0.load(Ordering::Relaxed) == look_of(word) + 1;
-    word - u64::from(is_counted) * RESTS
-}
-
-fn look_of(word: u64) -> u64 {
-    word >> (2 * BITS)
+fn is_open(connection: &Weak<Activity>) -> bool {
+    connection.strong_count() > 0
 }
 
 #[cfg(test)]
@@ -68,32 +64,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_works_or_has_worked_since_the_last_look_is_counted_once() {
+    fn a_connection_with_a_command_since_the_last_reading_counts_once() {
         let at_work = AtWork::new();
-        let [one, other, idle] = <[RestsSince; 3]>::default();
+        let [one, other, idle] = [(); 3].map(|()| at_work.connect());
         at_work.begins(&one);
         at_work.ends(&one);
         at_work.begins(&one);
         at_work.begins(&other);
         at_work.ends(&other);
-        assert_eq!(at_work.look(), 2, "one works, the other rests");
-        assert_eq!(at_work.look(), 1, "the one has worked all the time, the other not");
+        assert_eq!(at_work.look(), 2, "one is busy, the other rests");
+        assert_eq!(at_work.look(), 1, "one was busy all the time, the other was not");
         at_work.ends(&one);
-        at_work.closes(&idle);
+        drop(idle);
         assert_eq!(at_work.look(), 1);
         assert_eq!(at_work.look(), 0);
         at_work.begins(&other);
         at_work.ends(&other);
-        at_work.closes(&other);
-        assert_eq!(at_work.look(), 0, "a closed one rests no more");
+        drop(other);
+        assert_eq!(at_work.look(), 0, "a closed connection does not count");
+    }
+
+    #[test]
+    fn closed_connections_leave_the_list_without_a_reading() {
+        let at_work = AtWork::new();
+        let _open = at_work.connect();
+        (0..10_000).for_each(|_| drop(at_work.connect()));
+        assert!(at_work.connections.lock().unwrap().len() < 10);
     }
 
     proptest::proptest! {
-        /// Against a list of who works and who has worked.
+        /// Compares the counts with a list of busy connections and a list of those with a command since the last reading.
         #[test]
-        fn any_course_is_counted_as_a_list_counts_it(steps in proptest::collection::vec((0usize..4, 0u8..3), 0..200)) {
+        fn any_order_of_commands_and_readings_is_counted_as_by_a_list(steps in proptest::collection::vec((0usize..4, 0u8..3), 0..200)) {
             let at_work = AtWork::new();
-            let connections = <[RestsSince; 4]>::default();
+            let connections = [(); 4].map(|()| at_work.connect());
             let (mut works, mut worked) = ([false; 4], [false; 4]);
             for (who, what) in steps {
                 match (what, works[who]) {

@@ -21,7 +21,7 @@ use crate::error::{Attempt, Doing, remedy};
 
 pub(crate) use pool::Pool;
 
-use at_work::RestsSince;
+use at_work::Activity;
 
 /// How often something that nobody waits for any more is interrupted until it ends.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(1);
@@ -48,7 +48,7 @@ struct Line<C> {
     ended: Condvar,
     /// Whether others may wait for a lock of this connection.
     holds: AtomicBool,
-    rests: RestsSince,
+    activity: Arc<Activity>,
 }
 
 struct State<C> {
@@ -89,7 +89,7 @@ impl<C: Send + 'static> Threaded<C> {
             state: Mutex::new(state),
             ended: Condvar::new(),
             holds: AtomicBool::new(false),
-            rests: RestsSince::default(),
+            activity: pool.at_work.connect(),
         };
         Ok(Self { target, pool, line: Arc::new(line), interrupt })
     }
@@ -173,9 +173,9 @@ impl<C> Line<C> {
             };
             state.runs = true;
             drop(state);
-            pool.at_work.begins(&self.rests);
+            pool.at_work.begins(&self.activity);
             let ran = catch_unwind(AssertUnwindSafe(|| command(&connection)));
-            pool.at_work.ends(&self.rests);
+            pool.at_work.ends(&self.activity);
             let mut state = self.lock();
             state.runs = false;
             // After a panic nobody knows what state it is in. Whoever waits for its answer learns that it is gone.
@@ -211,7 +211,6 @@ impl<C: Send + 'static> Drop for Threaded<C> {
         let connection = state.connection.take();
         drop(state);
         drop(connection);
-        self.pool.at_work.closes(&self.line.rests);
     }
 }
 

@@ -56,7 +56,7 @@ impl Pool {
         Self { name, state: Mutex::new(state), work: Condvar::new(), at_work: AtWork::new() }
     }
 
-    /// Connections that work now or have worked since this was last asked.
+    /// The connections that run a command now or have run one since the last call.
     pub(crate) fn active(&self) -> u64 {
         self.at_work.look()
     }

@@ -119,6 +119,8 @@ fn compare(
     };
     fs::write(on.directory.path().join("one.sql"), "SELECT 1;\n")?;
     fs::write(on.directory.path().join("study.toml"), super::study::STUDY)?;
+    // SQLite takes an empty file for an empty database.
+    fs::write(on.directory.path().join("empty.sqlite"), "")?;
     if !case.before.is_empty() {
         on.ran(&programs[1], &on.words(&case.before, against.seconds)?)?;
     }
