@@ -8,7 +8,7 @@ use std::process::Command;
 const ROOT: &str = "../..";
 
 fn main() {
-    println!("cargo:rustc-env=PRONY_BUILD={}, profile {}", commit(), profile());
+    println!("cargo:rustc-env=BUILT_FROM={}, profile {}", commit(), profile());
     // All crates, and what git changes when it commits or checks out. Cargo would run this always for a file that does not exist.
     println!("cargo:rerun-if-changed=..");
     let directory = git(&["rev-parse", "--absolute-git-dir"]);

@@ -59,7 +59,7 @@ Environment and defaults:
   on the command line only.";
 
 /// The version with the commit and the profile of this build.
-const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PRONY_BUILD"), ")");
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILT_FROM"), ")");
 
 /// Measure a database server and name its bottleneck
 #[derive(Debug, Parser)]
