@@ -35,14 +35,19 @@ pub(crate) enum Ink {
     Shade,
     /// Data; numbers past the last wrap around.
     Series(usize),
+    /// Times in which something happened, such as an audit. There are two.
+    Event(usize),
 }
 
 /// Colours that stand for where a group begins and ends.
 const GROUP_BEGIN: RGBColor = RGBColor(1, 2, 0);
 const GROUP_END: RGBColor = RGBColor(1, 2, 1);
 
-/// Colours for data.
-pub(crate) const SERIES: usize = 6;
+/// Colours for data. Readers do not tell more of them apart.
+pub(crate) const SERIES: usize = 4;
+
+/// Colours for events.
+const EVENTS: usize = 2;
 
 impl Ink {
     const PLAIN: [(Self, &'static str); 5] = [
@@ -61,6 +66,7 @@ impl Ink {
             Self::Shade => 3,
             Self::Strong => 4,
             Self::Series(index) => 5 + (index % SERIES) as u8,
+            Self::Event(index) => 5 + (SERIES + index % EVENTS) as u8,
         }
     }
 
@@ -68,6 +74,7 @@ impl Ink {
     pub(crate) fn variable(self) -> String {
         match self {
             Self::Series(index) => format!("series-{}", index % SERIES + 1),
+            Self::Event(index) => format!("event-{}", index % EVENTS + 1),
             plain => {
                 Self::PLAIN.iter().find(|(ink, _)| *ink == plain).map_or("ink", |(_, name)| *name).to_owned()
             }
@@ -277,8 +284,8 @@ fn inked(body: &str) -> String {
     for (ink, name) in Ink::PLAIN {
         body = body.replace(&stand_in(ink), &variable(name));
     }
-    for series in 0..SERIES {
-        body = body.replace(&stand_in(Ink::Series(series)), &variable(&Ink::Series(series).variable()));
+    for ink in (0..SERIES).map(Ink::Series).chain((0..EVENTS).map(Ink::Event)) {
+        body = body.replace(&stand_in(ink), &variable(&ink.variable()));
     }
     for needless in
         [" opacity=\"1\"", " font-family=\"sans-serif\"", " stroke=\"none\"", " stroke-width=\"0\""]

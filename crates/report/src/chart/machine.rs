@@ -7,59 +7,51 @@ use record::{DeviceLoad, GroupLoad};
 use super::Chart;
 use super::canvas::Ink;
 use super::frame::{Axis, Frame, HEIGHT};
-use super::over_time::{Course, Line, Span};
+use super::over_time::{Course, Line, Span, highest};
 use super::scale::Scale;
 use crate::format::{self, plain};
+use crate::machine::Part;
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 
 /// Requests in the queue of each device; none of a trial with one device or none.
 pub(crate) fn devices(trial: &Trial) -> Option<Chart> {
-    let lines: Vec<Line> = trial
-        .beside
-        .devices
-        .iter()
-        .enumerate()
-        .map(|(series, device)| {
-            let read = trial
-                .beside
-                .resources
-                .iter()
-                .filter_map(|r| Some((r.end_s, r.devices.get(&device.name)?.queue_depth)));
-            Line::through(Ink::Series(series), &device.name, read)
-        })
-        .collect();
+    let line = |device: &Part<DeviceLoad>| {
+        let resources = trial.beside.resources.iter();
+        let read = resources.filter_map(|r| Some((r.end_s, r.devices.get(&device.name)?.queue_depth)));
+        Line::through(Ink::Series(0), &device.name, read)
+    };
+    let (lines, remark) = highest(trial.beside.devices.iter().map(line).collect(), "devices");
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let (top, bottom) = Frame::heights(HEIGHT);
     let scale = Scale::from_zero((most * 1.05).max(1.0), bottom, top);
     let y = Axis { scale, title: "requests in the queue", print: plain };
     let course = Course { lines, band: None, spans: Span::of(trial) };
-    let remark = "One line per device, one point per second. Shaded seconds do not count.";
-    Some(course.chart(trial, "Queues of the devices over time", &y, remark, ("requests", format::figure)))
+    let remark = format!("One line per device, one point per second. Shaded seconds do not count.{remark}");
+    Some(course.chart(trial, "Queues of the devices over time", &y, &remark, ("requests", format::figure)))
 }
 
 /// Processors that started servers used, and that they were not let use; none where no group counted that.
 pub(crate) fn started(trial: &Trial) -> Option<Chart> {
     let read = &trial.beside.resources;
-    let line = |series: usize, name: &str, what: &str, of: fn(&GroupLoad) -> f64| {
+    let line = |name: &str, what: &str, of: fn(&GroupLoad) -> f64| {
         let points = read.iter().filter_map(|r| Some((r.end_s, of(r.groups.get(name)?))));
-        Line::through(Ink::Series(series), &format!("{name} {what}"), points)
+        Line::through(Ink::Series(0), &format!("{name} {what}"), points)
     };
     let names: BTreeSet<&String> = read.iter().flat_map(|r| r.groups.keys()).collect();
-    let lines = names.into_iter().enumerate().flat_map(|(index, name)| {
-        [
-            line(2 * index, name, "used", |load| load.cpu_cores),
-            line(2 * index + 1, name, "throttled", |load| load.throttled_cores),
-        ]
+    let lines = names.into_iter().flat_map(|name| {
+        [line(name, "used", |load| load.cpu_cores), line(name, "throttled", |load| load.throttled_cores)]
     });
-    let lines: Vec<Line> = lines.collect();
+    let (lines, remark) = highest(lines.collect(), "lines");
     let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
     let (top, bottom) = Frame::heights(HEIGHT);
     let scale = Scale::from_zero((most * 1.05).max(0.1), bottom, top);
     let y = Axis { scale, title: "CPUs", print: plain };
     let course = Course { lines, band: None, spans: Span::of(trial) };
-    let remark = "CPUs that a server used, and CPUs that its limit withheld. One point per second. Shaded seconds do not count.";
-    Some(course.chart(trial, "CPUs of managed servers over time", &y, remark, ("CPUs", format::figure)))
+    let remark = format!(
+        "CPUs that a server used, and CPUs that its limit withheld. One point per second. Shaded seconds do not count.{remark}"
+    );
+    Some(course.chart(trial, "CPUs of managed servers over time", &y, &remark, ("CPUs", format::figure)))
 }
 
 /// The means of each device over the measured window, where there are several.

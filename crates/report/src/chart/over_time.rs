@@ -3,7 +3,7 @@
 use maud::Markup;
 use record::{Mark, MarkKind, OperationSample, Phase, Sample};
 
-use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
+use super::canvas::{Canvas, Ink, SERIES, Side, TEXT, svg, text_width};
 use super::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
 use super::label::{self, Label};
 use super::readings::{self, Print, Reading, Times};
@@ -81,8 +81,8 @@ impl Span {
 
     fn mark(mark: &Mark) -> Self {
         let ink = match mark.kind {
-            MarkKind::Audit | MarkKind::Purge => Ink::Series(4),
-            MarkKind::Shrink => Ink::Series(5),
+            MarkKind::Audit | MarkKind::Purge => Ink::Event(0),
+            MarkKind::Shrink => Ink::Event(1),
             MarkKind::Silence | MarkKind::Outage => Ink::Series(1),
             MarkKind::ReplicaBehind | MarkKind::SourceOutage => Ink::Series(3),
             MarkKind::Fault | MarkKind::Noticed | MarkKind::Promotion => Ink::Text,
@@ -203,6 +203,26 @@ impl Course {
             table: table(&self.lines, unit, print),
         }
     }
+}
+
+/// The lines that get a colour each: of many those with the highest means. The text says so, and is empty for few lines.
+pub(super) fn highest(mut lines: Vec<Line>, what: &str) -> (Vec<Line>, String) {
+    lines.retain(|line| line.values().next().is_some());
+    let count = lines.len();
+    let means: Vec<f64> =
+        lines.iter().map(|line| stats::mean(&line.values().collect::<Vec<f64>>()).unwrap_or(0.0)).collect();
+    let mut ranked: Vec<usize> = (0..count).collect();
+    ranked.sort_by(|&one, &other| means[other].total_cmp(&means[one]));
+    let mut places = (0..count).map(|place| ranked.iter().take(SERIES).any(|&chosen| chosen == place));
+    lines.retain(|_| places.next() == Some(true));
+    for (index, line) in lines.iter_mut().enumerate() {
+        line.ink = Ink::Series(index);
+    }
+    let remark = match count > SERIES {
+        true => format!(" The chart shows the highest {SERIES} of {count} {what}."),
+        false => String::new(),
+    };
+    (lines, remark)
 }
 
 impl Line {
@@ -521,6 +541,24 @@ mod tests {
 
     fn span(name: &'static str, ink: Ink, begin_s: f64, end_s: f64) -> Span {
         Span { ink, name, begin_s, end_s }
+    }
+
+    #[test]
+    fn lines_beyond_the_colours_are_left_out_from_the_lowest_mean_on() {
+        let line =
+            |value: f64| Line::through(Ink::Series(0), &format!("of {value}"), [(1.0, value)].into_iter());
+        let named = |values: &[f64]| {
+            let (lines, remark) = highest(values.iter().map(|&value| line(value)).collect(), "devices");
+            (lines.into_iter().map(|line| (line.name, line.ink)).collect::<Vec<_>>(), remark)
+        };
+        let (few, remark) = named(&[3.0, 1.0]);
+        assert_eq!(few, [("of 3".to_owned(), Ink::Series(0)), ("of 1".to_owned(), Ink::Series(1))]);
+        assert_eq!(remark, "");
+        let (many, remark) = named(&[3.0, 1.0, 5.0, 2.0, 2.0, 9.0]);
+        let names: Vec<&str> = many.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["of 3", "of 5", "of 2", "of 9"], "in their order, and of equal ones the first");
+        assert_eq!(many[3].1, Ink::Series(3));
+        assert_eq!(remark, " The chart shows the highest 4 of 6 devices.");
     }
 
     /// A line once led through the seconds without an answer.

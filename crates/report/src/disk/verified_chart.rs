@@ -73,7 +73,7 @@ fn spans(trial: &Trial, verified: &Verified) -> Vec<Span> {
     let late = verified.late.iter().filter(|late| late.sent_s < end_s);
     spans.extend(late.map(|late| {
         let (ink, name) =
-            if late.is_stalled { (Ink::Series(5), "stalled") } else { (Ink::Series(3), "over 1 s") };
+            if late.is_stalled { (Ink::Event(1), "stalled") } else { (Ink::Series(3), "over 1 s") };
         Span { ink, name, begin_s: late.sent_s, end_s: late.answered_s.unwrap_or(f64::INFINITY) }
     }));
     spans

@@ -1,15 +1,15 @@
-//! The steps of a search and the series over the records per batch. What was held is a dot, what was not a cross, what
-//! could not be judged a ring: shapes say it, not colours.
+//! Charts of the steps of a search, and of series over the records per batch. Shapes show the result without colours: a dot for a
+//! sustained rate, a cross for another one, a ring for a step without a verdict.
 
 use super::table;
-use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
-use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH};
+use crate::chart::canvas::{Canvas, Ink, SERIES, Side, TEXT, svg, text_width};
+use crate::chart::frame::{Axis, Frame, HEIGHT, WIDTH, time_tick};
 use crate::chart::label::{self, Label};
-use crate::chart::scale::{Scale, Spread};
+use crate::chart::scale::Scale;
 use crate::chart::{Chart, Key, legend};
 use crate::format::{self, plain};
 use crate::historian::{FlushPoint, FlushSeries};
-use crate::search::Search;
+use crate::search::{Search, SearchedStep};
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 
@@ -19,12 +19,19 @@ const EVEN_FACTOR_MAX: f64 = 20.0;
 /// Half the size of a mark, in units.
 const MARK: f64 = 4.0;
 
+/// Distance between the bars of two steps, and the least width of a bar, in units.
+const BAR_APART: f64 = 2.0;
+const BAR_LEAST: f64 = 1.5;
+
 /// Height of the chart of a search, and where its panel of backlogs begins.
 const SEARCH_HEIGHT: f64 = 330.0;
 const RATES_BOTTOM: f64 = 206.0;
 const BACKLOG_TOP: f64 = 240.0;
 
-/// The rate of each step in its order, by factors, and below it how many records were pending at most. None of a single step.
+/// The begin and the end of a step in the time under load of a search, in seconds.
+type Window = (f64, f64);
+
+/// The rate of each step over time, by factors, and the highest backlog of each step below. Returns none for a single step.
 pub(crate) fn search(search: &Search, trials: &[Trial]) -> Option<Chart> {
     let rates = || search.steps.iter().map(|step| step.rate_per_s);
     let positive = || rates().filter(|rate| *rate > 0.0);
@@ -35,10 +42,10 @@ pub(crate) fn search(search: &Search, trials: &[Trial]) -> Option<Chart> {
         title: "records/s offered",
         print: plain,
     };
-    let count = search.steps.len();
-    if count < 2 {
+    if search.steps.len() < 2 {
         return None;
     }
+    let windows = windows(search, trials);
     let backlog = backlogs(search, trials);
     let most = backlog.iter().flatten().copied().reduce(f64::max).unwrap_or(0.0);
     let pending = Axis {
@@ -50,24 +57,39 @@ pub(crate) fn search(search: &Search, trials: &[Trial]) -> Option<Chart> {
     let frame = Frame { bottom: RATES_BOTTOM, left: wide(&y).left.max(wide(&pending).left), ..wide(&y) };
     let below = Frame { top: BACKLOG_TOP, bottom, ..frame };
     let (from, to) = (frame.left, frame.right);
-    let scale = Scale { spread: Spread::Time, low: 0.5, high: count as f64 + 0.5, from, to };
-    let x = Axis { scale, title: "step", print: plain };
+    let scale = Scale::time(0.0, windows.last().map_or(1.0, |last| last.1), from, to);
+    let x = Axis { scale, title: "time under load", print: time_tick };
     let heading = format!("Search: {}", search.configuration);
     let svg = svg((WIDTH, SEARCH_HEIGHT), &heading, &describe(search), |canvas| {
-        shade(canvas, search, &frame, &scale);
+        shade(canvas, search, &windows, (&frame, &scale));
         frame.vertical(canvas, &y);
-        draw_steps(canvas, search, &frame, (&scale, &y.scale));
-        draw_backlogs(canvas, &backlog, &below, (&scale, &pending));
+        draw_steps(canvas, search, &windows, &frame, (&scale, &y.scale));
+        draw_backlogs(canvas, (&backlog, &windows), &below, (&scale, &pending));
         below.horizontal(canvas, &x);
     });
     Some(Chart {
         heading,
         svg,
         legend: legend(search.steps.iter().map(|step| key(step.stable))),
-        caption: "Dot: kept up in this step. Cross: did not. Ring: could not be judged. Shaded: confirming steps, which alone make a rate sustained. Bars: the backlog of each step."
+        caption: "Each line is a step. Dot: kept up in this step. Cross: did not. Ring: could not be judged. Shaded: confirming steps, which alone make a rate sustained. Bars: the backlog of each step. Pauses between steps are left out."
             .to_owned(),
         table: with_backlogs(table::steps(search), &backlog),
     })
+}
+
+/// Steps follow each other without the pauses between them, which may be long in a search that was resumed.
+fn windows(search: &Search, trials: &[Trial]) -> Vec<Window> {
+    let length_s = |number: u32, measured_s: f64| {
+        let trial = trials.iter().find(|trial| trial.number == number);
+        trial.and_then(|trial| Some(trial.samples.last()?.end_s)).unwrap_or(measured_s)
+    };
+    let mut end_s = 0.0;
+    let window = |step: &SearchedStep| {
+        let begin_s = end_s;
+        end_s += length_s(step.trial, step.measured_s);
+        (begin_s, end_s)
+    };
+    search.steps.iter().map(window).collect()
 }
 
 /// The most records that were pending in each step, where that was counted.
@@ -85,23 +107,37 @@ fn with_backlogs(mut table: Table, backlog: &[Option<f64>]) -> Table {
     table
 }
 
-fn draw_steps(canvas: &mut Canvas<'_>, search: &Search, frame: &Frame, (x, y): (&Scale, &Scale)) {
-    let point = |(step, rate): (u32, f64)| (x.at(f64::from(step)), y.at(rate));
-    let points: Vec<(f64, f64)> =
-        (1u32..).zip(search.steps.iter().map(|step| step.rate_per_s)).map(point).collect();
+fn draw_steps(
+    canvas: &mut Canvas<'_>,
+    search: &Search,
+    windows: &[Window],
+    frame: &Frame,
+    (x, y): (&Scale, &Scale),
+) {
     if let Some(rate) = search.held_at() {
         line_at(canvas, frame, y.at(rate), search.stable_at.is_some(), rate);
     }
-    canvas.path(Ink::Axis, 1.0, &points);
-    for (step, &point) in search.steps.iter().zip(&points) {
-        mark(canvas, Ink::Series(0), Ink::Series(1), step.stable, point);
+    let ends = search.steps.iter().zip(windows).flat_map(|(step, &(begin_s, end_s))| {
+        [begin_s, end_s].map(|at_s| (x.at(at_s), y.at(step.rate_per_s)))
+    });
+    let ends: Vec<(f64, f64)> = ends.collect();
+    canvas.path(Ink::Axis, 1.0, &ends);
+    for (step, of) in search.steps.iter().zip(ends.chunks_exact(2)) {
+        let ink = match step.stable {
+            Some(true) => Ink::Series(0),
+            Some(false) => Ink::Series(1),
+            None => Ink::Axis,
+        };
+        canvas.line(ink, 2.5, of[0], of[1]);
+        let middle = ((of[0].0 + of[1].0) / 2.0, of[0].1);
+        mark(canvas, Ink::Series(0), Ink::Series(1), step.stable, middle);
     }
 }
 
-/// A bar for each step whose backlog is known.
+/// Draws a bar for each step whose backlog is known.
 fn draw_backlogs(
     canvas: &mut Canvas<'_>,
-    backlog: &[Option<f64>],
+    (backlog, windows): (&[Option<f64>], &[Window]),
     below: &Frame,
     (x, pending): (&Scale, &Axis<'_>),
 ) {
@@ -111,22 +147,19 @@ fn draw_backlogs(
         canvas.line(Ink::Grid, 1.0, (below.left, height), (below.right, height));
         canvas.text(Ink::Text, Side::Left, (below.left - 2.0 * MARK, height), &plain(value));
     }
-    for (step, pending_max) in (1u32..).zip(backlog) {
+    for (&(begin_s, end_s), pending_max) in windows.iter().zip(backlog) {
         let Some(pending_max) = pending_max else { continue };
-        let (left, right) = (x.at(f64::from(step) - 0.35), x.at(f64::from(step) + 0.35));
+        let (left, right) = (x.at(begin_s), x.at(end_s));
+        // Neighbours stand apart, and a short step keeps a width.
+        let right = (right - BAR_APART).max(left + BAR_LEAST);
         canvas.rectangle(Ink::Axis, 0.8, (left, pending.scale.at(*pending_max)), (right, below.bottom));
     }
 }
 
-/// A ground under the steps that confirm a rate.
-fn shade(canvas: &mut Canvas<'_>, search: &Search, frame: &Frame, x: &Scale) {
-    let mut begin = 0.5;
-    for run in search.steps.chunk_by(|a, b| a.confirms == b.confirms) {
-        let end = begin + run.len() as f64;
-        if run[0].confirms {
-            canvas.rectangle(Ink::Shade, 1.0, (x.at(begin), frame.top), (x.at(end), frame.bottom));
-        }
-        begin = end;
+/// Shades the steps that confirm a rate.
+fn shade(canvas: &mut Canvas<'_>, search: &Search, windows: &[Window], (frame, x): (&Frame, &Scale)) {
+    for (_, &(begin_s, end_s)) in search.steps.iter().zip(windows).filter(|(step, _)| step.confirms) {
+        canvas.rectangle(Ink::Shade, 1.0, (x.at(begin_s), frame.top), (x.at(end_s), frame.bottom));
     }
 }
 
@@ -159,8 +192,9 @@ fn describe(search: &Search) -> String {
     each.collect::<Vec<String>>().join("; ")
 }
 
-/// Records a second over the records per batch, all series in one chart. None without a series.
-pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
+/// Records per second over the records per batch. Returns none without a series. The table has the series that get no colour.
+pub(crate) fn flush_rows(every: &[FlushSeries]) -> Option<Chart> {
+    let all = &every[..every.len().min(SERIES)];
     let points = || all.iter().flat_map(|series| &series.points);
     let y = Axis {
         scale: rate_scale(points().map(|point| point.records_per_s))?,
@@ -196,10 +230,11 @@ pub(crate) fn flush_rows(all: &[FlushSeries]) -> Option<Chart> {
         heading,
         svg,
         legend: Vec::new(),
-        caption:
-            "Cross: offered, but not sustained. The tables give the gain over batches of 40, the default."
-                .to_owned(),
-        table: together(all),
+        caption: format!(
+            "Cross: offered, but not sustained. The tables give the gain over batches of 40, the default.{}",
+            if every.len() > SERIES { " The table below has all series." } else { "" }
+        ),
+        table: together(every),
     })
 }
 

@@ -49,6 +49,7 @@ fn text_and_series_stand_out_in_light_and_in_dark() {
         let is_text = |name: &str| {
             ["ink", "soft", "warning", "failure", "finding", "good", "note"].contains(&name)
                 || name.starts_with("series-")
+                || name.starts_with("event-")
         };
         let mut texts = 0;
         for (name, colour) in of.iter().filter(|(name, _)| is_text(name)) {

@@ -1,7 +1,7 @@
 //! Latency over throughput: what more depth pays, and what it costs.
 
 use crate::chart::Chart;
-use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
+use crate::chart::canvas::{Canvas, Ink, SERIES, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Axis, Frame, WIDTH};
 use crate::chart::scale::Scale;
 use crate::disk::sweep_chart::EVEN_FACTOR_MAX;
@@ -16,7 +16,7 @@ const HEIGHT: f64 = 300.0;
 /// Room for the last figure of the axis.
 const RIGHT: f64 = 36.0;
 /// Curves in it.
-const CURVES_MOST: usize = 4;
+const CURVES_MOST: usize = SERIES;
 /// Least distance of two texts that stand at the ends of curves.
 const APART: f64 = 15.0;
 /// Between the end of a curve and its text.
