@@ -97,6 +97,11 @@ pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), figure)
 }
 
+/// A count that may be a mean, as a whole number.
+pub(crate) fn count(value: f64) -> String {
+    grouped(value.round() as u64)
+}
+
 /// A share (0–1) in per cent.
 pub(crate) fn per_cent(share: f64) -> String {
     let value = share * 100.0;

@@ -100,13 +100,25 @@ fn of_only_trial(report: &Report) -> Option<Chart> {
     only.shown().course(only).into_iter().next()
 }
 
-/// A percentile by its name.
-pub(crate) type Tail = (&'static str, fn(&Figures) -> Option<f64>);
+/// A percentile of the latency.
+pub(crate) struct Tail {
+    name: &'static str,
+    of: fn(&Figures) -> Option<f64>,
+    /// What the latency lies between; empty for one from the request to the response.
+    beside: &'static str,
+}
 
-pub(crate) const P99: Tail = ("p99", |figures| figures.latency.p99_us);
+impl Tail {
+    pub(crate) const P99: Self = Self { name: "p99", of: |figures| figures.latency.p99_us, beside: "" };
+    const P50: Self = Self { name: "p50", of: |figures| figures.latency.p50_us, beside: "" };
+
+    pub(crate) const fn beside(self, beside: &'static str) -> Self {
+        Self { beside, ..self }
+    }
+}
 
 /// Percentiles beside the rate of a single configuration.
-const TAILS: [Tail; 2] = [("p50", |figures| figures.latency.p50_us), P99];
+const TAILS: [Tail; 2] = [Tail::P50, Tail::P99];
 
 /// What each configuration of a workload reached; of a single one these percentiles of its latency too.
 pub(crate) fn rates(report: &Report, workload: Workload, tails: &[Tail]) -> Vec<Tile> {
@@ -152,10 +164,10 @@ fn figures(configuration: &Configuration, report: &Report, tails: &[Tail]) -> Ve
         Some(Held::Yes(held)) => rate.beside(format!("{held}, {interval}")),
         None => rate.beside(interval),
     };
-    let latencies = tails.iter().filter_map(|(name, of)| {
-        let text = format::latency(of(main)?);
+    let latencies = tails.iter().filter_map(|tail| {
+        let text = format::latency((tail.of)(main)?);
         let (figure, unit) = text.split_once(' ')?;
-        Some(Tile::new(format!("{name} latency"), figure, unit))
+        Some(Tile::new(format!("{} latency", tail.name), figure, unit).beside(tail.beside))
     });
     std::iter::once(rate).chain(latencies).collect()
 }

@@ -51,8 +51,8 @@ impl Called {
     }
 }
 
-/// What one output says of a run, in place of what is stored. Only the command line gives it: what a variable or a file of defaults
-/// says is meant for runs to come, and would be a wrong title of older ones.
+/// A title and a comment for one output, instead of the stored ones. Only the command line gives them: variables and files of
+/// defaults describe future runs, and would be wrong titles for stored ones.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Described {
     /// Title to show instead of the stored one
@@ -69,7 +69,7 @@ pub(crate) struct Described {
     pub(crate) comment: Option<RunComment>,
 }
 
-/// Arguments of one output.
+/// Ids of these arguments.
 pub(crate) const SHOWN: [&str; 2] = ["shown_title", "shown_comment"];
 
 impl Described {

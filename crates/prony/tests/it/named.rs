@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::workbench::Workbench;
 
-/// A run in virtual time.
+/// Measures in virtual time.
 fn measured(bench: &Workbench, options: &[&str]) -> String {
     let own = ["disk", "x", "--engine", "simulated", "--duration", "3s", "--json"];
     bench.run(&[&own, options].concat()).ended_with(0).stdout
 }
 
-/// A text without its breaks of lines: a path of the test may need more than one.
+/// A text on one line. Long paths of a test wrap.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }

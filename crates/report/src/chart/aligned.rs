@@ -52,7 +52,7 @@ impl<'a> Panel<'a> {
     pub(crate) fn count(line: Line, band: Band, title: &'a str) -> Option<Self> {
         let most = line.values().chain(band.highest()).reduce(f64::max)?;
         let y = Axis { scale: Scale::from_zero(most.max(1.0) * 1.05, 0.0, 0.0), title, print: plain };
-        Some(Self { y, data: Data::Lines(vec![line], Some(band)), print: ("", format::figure) })
+        Some(Self { y, data: Data::Lines(vec![line], Some(band)), print: ("", format::count) })
     }
 
     /// The percentiles of a kind of operation.

@@ -168,7 +168,8 @@ impl Compare {
         let worst = if refused.is_empty() { Reliability::High } else { Reliability::Low };
         let own = match self.against.iter().all(Against::by_runs) || self.between.is_some() {
             true => Reliability::High,
-            false => Reliability::Medium,
+            // Any two runs may differ, so nothing is better or worse.
+            false => Reliability::Low,
         };
         let of_runs = self.studies.iter().map(|study| study.trust.0);
         let trust = of_runs.chain([worst, own]).max().unwrap_or(Reliability::Medium);

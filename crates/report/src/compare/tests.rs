@@ -559,7 +559,7 @@ fn a_page_says_the_answer_how_far_to_trust_it_what_changed_and_what_differs() {
     for said in [
         "RAID10: ",
         "differs.",
-        "Reliability medium: ",
+        "Reliability low: ",
         "One run on each side",
         "Gain: ",
         "Right of the line at 0%",
@@ -573,7 +573,7 @@ fn a_page_says_the_answer_how_far_to_trust_it_what_changed_and_what_differs() {
     }
     let (summary, _) = page.split_once("<nav").unwrap();
     assert!(
-        summary.contains("<dd class=\"result\">") && summary.contains("class=\"reliability medium\""),
+        summary.contains("<dd class=\"result\">") && summary.contains("class=\"reliability low\""),
         "{summary}"
     );
     without_script(&page);

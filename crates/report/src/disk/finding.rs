@@ -115,7 +115,7 @@ fn no_knee(without: &[&Sweep], all: &[Sweep]) -> Verdict {
         format!("highest rate: {rate} IOPS, {what}{p99} (not tested against the others)")
     });
     let trials: Vec<u32> = without.iter().flat_map(|sweep| sweep.trials.clone()).collect();
-    let verdict = Verdict::new(Level::Finding, KNEE, format!("no knee ({})", reasons(without)))
+    let verdict = Verdict::new(Level::Finding, KNEE, format!("no knee ({})", no_knee_reasons(without)))
         .about(&subject)
         .of_trials(trials);
     Verdict { effect, ..verdict }
@@ -138,7 +138,7 @@ fn grouped(series: &[&Sweep]) -> String {
 }
 
 /// Each reason with how many series have it.
-fn reasons(without: &[&Sweep]) -> String {
+pub(super) fn no_knee_reasons(without: &[&Sweep]) -> String {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for reason in without.iter().filter_map(|sweep| sweep.no_knee_in_short) {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {

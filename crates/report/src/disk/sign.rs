@@ -114,12 +114,15 @@ pub(super) fn faster_than(storage: &Storage, us: f64, write: Write) -> Option<St
     }
 }
 
+/// What a commit that is faster than its medium shows.
+pub(super) const CACHE: &str = "probable write cache";
+
 /// A commit that is faster than what it is written to.
 pub(super) fn cache(storage: &Storage) -> Option<String> {
     let commit_us = storage.commit.as_ref()?.mean_us;
     let medium = faster_than(storage, commit_us, Write::Anywhere)?;
     Some(format!(
-        "probable write cache: a commit takes {}, {medium}. Check that it survives a power loss",
+        "{CACHE}: a commit takes {}, {medium}. Check that it survives a power loss",
         format::latency(commit_us)
     ))
 }

@@ -4,8 +4,8 @@
 use record::Workload;
 
 use crate::chart::Chart;
-use crate::format::{self, grouped, plain};
-use crate::lead::{self, P99, Tile, Tone};
+use crate::format::{self, plain};
+use crate::lead::{self, Tail, Tile, Tone};
 use crate::report::Report;
 use crate::search::Search;
 use crate::trial::Trial;
@@ -28,9 +28,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
 
 /// The rate of each configuration; of a single one the latency and the most that was pending too.
 fn of_rates(report: &Report) -> Vec<Tile> {
-    let mut tiles = lead::rates(report, Workload::Historian, &[P99]);
-    let latency = tiles.iter_mut().filter(|tile| tile.beside.is_empty());
-    latency.for_each(|tile| "from event to commit".clone_into(&mut tile.beside));
+    let mut tiles = lead::rates(report, Workload::Historian, &[Tail::P99.beside("from event to commit")]);
     if let Some((only, _)) = lead::only(report, Workload::Historian) {
         let of = only.measured_in(&report.trials).filter_map(|trial| trial.historian()?.pending_max);
         let most = of.reduce(f64::max);
@@ -46,7 +44,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
 }
 
 fn backlog(most: f64) -> Tile {
-    Tile::new("Backlog at most", grouped(most.round() as u64), "records")
+    Tile::new("Backlog at most", format::count(most), "records")
 }
 
 fn sustained(search: &Search) -> Tile {
@@ -84,6 +82,7 @@ fn at_rate(search: &Search, rate: f64, report: &Report) -> Option<Vec<Tile>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::grouped;
     use crate::tests::historian::all;
 
     #[test]

@@ -99,7 +99,7 @@ impl History {
             0 => (
                 Reliability::Medium,
                 format!(
-                    "{runs}; without any change, about {} of the figures would show one by chance",
+                    "{runs}; about {} of unchanged figures show a change point by chance",
                     format::per_cent(stats::CHANGE_CHANCE_MAX)
                 ),
             ),

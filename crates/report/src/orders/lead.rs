@@ -5,13 +5,13 @@ use record::Workload;
 use super::{Cost, cost_table};
 use crate::chart::Chart;
 use crate::format::{self, grouped};
-use crate::lead::{self, P99, Tile, Tone};
+use crate::lead::{self, Tail, Tile, Tone};
 use crate::report::Report;
 use crate::trial::Trial;
 
 /// The figures of a single configuration; of several their rates.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
-    let mut tiles = lead::rates(report, Workload::Orders, &[P99]);
+    let mut tiles = lead::rates(report, Workload::Orders, &[Tail::P99]);
     if let Some((only, _)) = lead::only(report, Workload::Orders) {
         let trials: Vec<&Trial> = only.measured_in(&report.trials).collect();
         tiles.extend(lost(&trials));

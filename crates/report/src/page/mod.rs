@@ -28,7 +28,7 @@ use crate::inspect;
 use crate::lead::Lead;
 use crate::report::Report;
 use crate::section::{self, Block, Place};
-use crate::summary::Summary;
+use crate::summary::{Reliability, Summary};
 use crate::workloads;
 use record::Workload;
 
@@ -212,7 +212,9 @@ fn header(report: &Report, sections: &[Part]) -> Markup {
 /// How far to trust the figures, and a way to the warnings.
 fn reliability(report: &Report, summary: &Summary) -> Markup {
     let warnings = verdicts::warnings(&report.verdicts);
-    let holds = workloads::all().find_map(|(_, shown)| shown.holds_when_busy(report));
+    let is_doubted = summary.reliability != Reliability::High && report.state == State::Complete;
+    let holds = || workloads::all().find_map(|(_, shown)| shown.holds_when_busy(report));
+    let holds = is_doubted.then(holds).flatten();
     let more = html! {
         @if let Some(holds) = holds { (holds) ". " }
         @if warnings > 0 {

@@ -282,6 +282,13 @@ impl Shown for OfRegister {
         lead::tiles(report)
     }
 
+    fn holds_when_busy(&self, report: &Report) -> Option<&'static str> {
+        let is_whole = |register: &Register| register.is_audited && register.is_register();
+        let all = report.trials.iter().all(|trial| trial.register().is_some_and(is_whole));
+        (all && !report.trials.is_empty())
+            .then_some("That is about rates and times: the count of lost writes does not depend on the load")
+    }
+
     fn lead(&self, report: &Report) -> Option<Chart> {
         lead::chart(report)
     }

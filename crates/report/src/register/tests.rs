@@ -219,6 +219,15 @@ fn the_head_of_the_page_tells_outage_losses_and_what_nobody_knows() {
     assert_eq!(shown(&report(|outcome| outcome.is_audited = false))[1].1, Tone::Plain);
 }
 
+#[test]
+fn lost_writes_are_said_to_be_counted_on_a_busy_machine_too_where_all_were_checked() {
+    let holds = |change: fn(&mut RegisterOutcome)| OfRegister.holds_when_busy(&report(change)).is_some();
+    assert!(holds(|_| {}));
+    assert!(!holds(|outcome| outcome.is_audited = false));
+    assert!(!holds(|outcome| outcome.unchecked = Some("two writes of 17".to_owned())));
+    assert!(!holds(|outcome| outcome.anomalies = [(AnomalyKind::LostUpdate, 1)].into()));
+}
+
 /// A standby that took no writes answered reads: the head of the page said in green that nobody had waited.
 #[test]
 fn an_outage_of_writes_alone_is_the_longest_time_without_an_answer() {

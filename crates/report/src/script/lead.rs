@@ -5,12 +5,12 @@ use record::Workload;
 use super::Script;
 use crate::chart::Chart;
 use crate::format::grouped;
-use crate::lead::{self, P99, Tile, Tone};
+use crate::lead::{self, Tail, Tile, Tone};
 use crate::report::Report;
 
 /// The figures of a single configuration; of several their rates.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
-    let mut tiles = lead::rates(report, Workload::Script, &[P99]);
+    let mut tiles = lead::rates(report, Workload::Script, &[Tail::P99]);
     if let Some((only, _)) = lead::only(report, Workload::Script) {
         let scripts: Vec<&Script> =
             only.measured_in(&report.trials).filter_map(|trial| trial.script()).collect();

@@ -11,7 +11,7 @@ use crate::lead::{Tile, Tone};
 use crate::report::Report;
 use crate::verdict::rate::interval;
 
-/// A kind with its rate.
+/// A kind of table with its rate.
 type Rated<'a> = (&'a Against<'a>, f64);
 
 /// The figures of all configurations that count; none where nothing counts.
@@ -25,7 +25,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
         counted.filter_map(|one| Some((one, one.mean(report, updates.of)?))).collect();
     let durable: Vec<Rated<'_>> =
         rated.iter().copied().filter(|(one, _)| one.setup.server.is_durable).collect();
-    // Who decides wants the kind that keeps its rows; that another one is faster stands beside it.
+    // The durable kind comes first. A faster kind that loses rows stands beside it.
     let mut tiles = Vec::new();
     let (first, safe) = (fastest(&rated), fastest(&durable));
     tiles.extend(safe.map(|rated| tile("Fastest durable kind, updates by key", rated, updates, report)));

@@ -5,6 +5,7 @@ use record::{State, Workload};
 use crate::configuration::Configuration;
 use crate::disk::class::{self, Band};
 use crate::disk::published::{self, Library};
+use crate::disk::sign;
 use crate::disk::storage::{Kind, Storage, Test, first_trial};
 use crate::format;
 use crate::lead::Tile;
@@ -103,7 +104,8 @@ fn counts(
     let figures = configuration.main()?;
     let (value, per_s) = (value(figures)?, figures.per_s.filter(|per_s| *per_s > 0.0)?);
     let scale = value / per_s;
-    let parts = [Some(bare(&interval(configuration, scale))), latencies(storage, test)];
+    let doubt = (test.kind == Kind::Commit && sign::cache(storage).is_some()).then(|| sign::CACHE.to_owned());
+    let parts = [doubt, Some(bare(&interval(configuration, scale))), latencies(storage, test)];
     Some(Found::Counts {
         value,
         interval: configuration.rate_per_s.map(|rate| ((rate.low * scale).max(0.0), rate.high * scale)),

@@ -1,5 +1,6 @@
 //! What sweeps over the outstanding I/Os came to: the best rates, the knee, and each series at each depth.
 
+use crate::disk::finding::no_knee_reasons;
 use crate::disk::{Sweep, SweepPoint};
 use crate::format::{self, figure};
 use crate::lead::Tile;
@@ -53,9 +54,13 @@ fn at(sweep: &Sweep, point: &SweepPoint) -> String {
 fn knee(sweeps: &[Sweep]) -> Option<Tile> {
     let with = || sweeps.iter().filter_map(|sweep| Some((sweep, sweep.knee.as_ref()?)));
     let Some((sweep, knee)) = with().next() else {
-        let series =
-            if sweeps.len() == 1 { String::new() } else { format!("in any of {} series", sweeps.len()) };
-        return Some(Tile::new(KNEE, "not found", "").beside(series));
+        let without: Vec<&Sweep> = sweeps.iter().collect();
+        let parts = [
+            (sweeps.len() > 1).then(|| format!("in any of {} series", sweeps.len())),
+            Some(no_knee_reasons(&without)).filter(|reasons| !reasons.is_empty()),
+        ];
+        let beside = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        return Some(Tile::new(KNEE, "not found", "").beside(beside));
     };
     let others = match with().count() - 1 {
         0 if sweeps.len() > 1 => format!("; the only knee in {} series", sweeps.len()),
@@ -174,7 +179,7 @@ mod tests {
         let mut study = sweep();
         study.trials.retain(|trial| trial.trial.number < 4);
         let tile = &tiles(&sweeps(&study))[1];
-        assert_eq!((&*tile.figure, &*tile.beside), ("not found", ""), "{tile:?}");
+        assert_eq!((&*tile.figure, &*tile.beside), ("not found", "too few usable depths"), "{tile:?}");
     }
 
     #[test]
