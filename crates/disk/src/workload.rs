@@ -53,7 +53,7 @@ impl Workload for Settings {
     /// `8KiB random read Q32T1`.
     fn describe(job: &Job, _: usize) -> String {
         if let Some(verify) = &job.verify {
-            // Pages are read before they are updated, and while a log waits for its flush: the share of reads is no plan.
+            // Pages are read before updates, and while a log waits for its flush. So the share of reads is not fixed in advance.
             let (size, depth) = (Size(job.block_bytes), job.outstanding);
             return format!("{size} pages verified, {} Q{depth}T{}", verify.profile.name(), job.threads);
         }

@@ -59,7 +59,7 @@ impl Advance {
     }
 }
 
-/// `12,000 of 50,000 rows (24%)`; none of what is nothing but time.
+/// `12,000 of 50,000 rows (24%)`. Returns none if the preparation only waits for time to pass.
 fn counted(at: &Preparation) -> Option<String> {
     let (number, noun): (fn(u64) -> String, _) = match at.unit {
         Unit::Bytes => (format::bytes, ""),

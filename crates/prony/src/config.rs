@@ -238,7 +238,7 @@ fn never_there(entry: &Entry) -> Option<String> {
     None
 }
 
-/// All names of an option; none of what is no option, and of what is accepted on the command line only.
+/// All names of an option. Returns no names for arguments that are not options, and for options allowed on the command line only.
 fn names(argument: &clap::Arg) -> Vec<&str> {
     let long = argument.get_long().filter(|_| !SHOWN.contains(&argument.get_id().as_str()));
     let Some(long) = long else { return Vec::new() };

@@ -1,5 +1,5 @@
-//! What is written beside what is printed: Markdown for a comment on a change, JUnit XML for continuous integration, one sheet
-//! for people who decide, and the page of a comparison. Where they go is looked at before anything is measured or read, and nothing is overwritten.
+//! Documents in addition to printed output: Markdown for pull requests, JUnit XML for CI, one sheet for decision makers, and the page
+//! of a comparison. Targets are checked before prony measures or reads anything. No file is overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(crate) enum Form {
     Junit,
     /// The page of a comparison; a run has its own in its results directory.
     Page,
-    /// One sheet of A4 of a run.
+    /// One A4 sheet of a run.
     Sheet,
 }
 

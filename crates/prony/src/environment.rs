@@ -52,10 +52,10 @@ pub(crate) fn flag_warning(value: Option<&std::ffi::OsStr>) -> Option<String> {
 /// The option that every command has, and of which a bare number is one a second for some and one a minute for others.
 const RATE: &str = "rate";
 
-/// The name of a value that is given with its unit, such as a rate that some count per second and others per minute.
+/// Value name of a rate that needs a unit, because some people count per second and others per minute.
 const WITH_UNIT: &str = "RATE";
 
-/// Refuses a rate without a unit if it is set for whatever command runs, or if its option requires one.
+/// Rejects a rate without a unit if it is in the environment, or if the option requires a unit.
 pub(crate) fn check(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     let (mut leaf, mut of) = (matches, Some(&*command));
     while let Some((name, inner)) = leaf.subcommand() {

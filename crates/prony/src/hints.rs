@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// Rows of a page by the command that their heading names: option and text.
+    /// Rows of a page as command, option and text. The command comes from the heading.
     fn rows(page: &str) -> Vec<(String, String, String)> {
         let mut command = String::new();
         let mut rows = Vec::new();
@@ -400,7 +400,7 @@ mod tests {
         rows
     }
 
-    /// The pages for those who come from other tools have every hint, and no other.
+    /// The pages for users of other tools contain all hints of `disk` and `script`, and no text that differs from a hint.
     #[test]
     fn pages_on_other_tools_say_what_the_hints_say() {
         let tables = [
@@ -437,7 +437,7 @@ mod tests {
         }
     }
 
-    /// What a page says of an option whose value tells what it becomes.
+    /// Text of a page for an option whose replacement depends on its value.
     const BY_THE_PAGE: &str = "--pattern and --read-share; see the table of loads";
 
     /// A hint that names no option of its command would send its reader on.

@@ -95,7 +95,7 @@ impl Left {
         self.ended_s = Some(now_s);
     }
 
-    /// `21 s left, 2 min 10 s total`, where so much is left of the trial itself; nothing where nothing is known.
+    /// `21 s left, 2 min 10 s total`, given the time left of the trial. Returns an empty text if nothing is known.
     pub(crate) fn told(&self, trial_s: Option<f64>, now_s: f64) -> String {
         if let Some(searches) = &self.searches {
             let step = trial_s.map(|left_s| format!("{} left", time(left_s)));
@@ -109,7 +109,7 @@ impl Left {
         }
     }
 
-    /// `2 min 10 s total`, after so many seconds of what goes on; none where nothing follows it.
+    /// `2 min 10 s total`, given the time left of the current activity. Returns none if nothing follows it.
     pub(crate) fn in_all(&self, after_s: f64) -> Option<String> {
         Some(format!("{} total", self.all(after_s)?))
     }

@@ -125,7 +125,7 @@ fn prony(arguments: &[OsString]) -> Result<Result<exit::Exit, exit::Failure>, Ex
     }
 }
 
-/// Whether the command that runs has a flag of this id, and the flag was given.
+/// True if the running command has a flag with this id, and the flag was given.
 pub(crate) fn is_given(matches: &clap::ArgMatches, flag: &str) -> bool {
     let mut leaf = matches;
     while let Some((_, inner)) = leaf.subcommand() {

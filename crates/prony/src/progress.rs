@@ -253,12 +253,12 @@ fn rate_and_p99(workload: Workload, window: &Window) -> String {
     format!("{}{}", report::rate_text(workload, window), apart(&p99.unwrap_or_default()))
 }
 
-/// A part of a line that follows another one; nothing of nothing.
+/// A text after a gap of two spaces. An empty text stays empty.
 fn apart(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("  {text}") }
 }
 
-/// What follows something else in a part of a line; nothing of nothing.
+/// A text after a comma. An empty text stays empty.
 fn comma(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(", {text}") }
 }
@@ -271,7 +271,7 @@ fn looked(blocks: u32, blocks_max: u32, settled: usize, comparisons: usize) -> S
     format!("after block {blocks} of at most {blocks_max}: {settled} of {of} {are} decided{end}")
 }
 
-/// `[3/8]`, or `[3]` where the number of trials is not known beforehand.
+/// `[3/8]`, or `[3]` if the number of trials is unknown.
 fn of(number: u32, trials: Option<usize>) -> String {
     trials.map_or_else(|| format!("[{number}]"), |trials| format!("[{number}/{trials}]"))
 }

@@ -1,4 +1,4 @@
-//! How a sentence writes a parameter: as an option of the command line, or as a key of a study file.
+//! Spelling of parameters in sentences: as an option of the command line, or as a key of a study file.
 //!
 //! The libraries name parameters as [`record::Mention`]. This module writes them for the command that runs.
 
@@ -19,15 +19,15 @@ pub(crate) enum Spelling {
     Keys,
 }
 
-/// The spelling of the command that runs. A process runs one command.
+/// The spelling for the running command. A process runs one command.
 static OF_THIS_COMMAND: OnceLock<Spelling> = OnceLock::new();
 
-/// Writes all sentences of this process as the command line or the study file has its parameters.
+/// Sets the spelling of parameters for all sentences of this process.
 pub(crate) fn begin() {
     record::spell_by(|mention| of_this_command().mention(mention));
 }
 
-/// Decides between options and keys by the command that runs.
+/// Chooses options or keys for the running command.
 pub(crate) fn set(command: &Command) {
     OF_THIS_COMMAND.get_or_init(|| match command {
         Command::Study(Study::Run(_) | Study::Plan(_) | Study::Resume(_)) => Spelling::Keys,
@@ -58,7 +58,7 @@ impl Spelling {
 
     fn mention(self, mention: &Mention<'_>) -> String {
         match mention {
-            // A study file has keys with dots, and tables.
+            // A study file has keys with dots, and the table `search`.
             Mention::Parameter(parameter)
                 if self == Self::Keys && (parameter.key.contains('.') || parameter.key == "search") =>
             {
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// A client's last words stood in records and reports as the libraries write them.
+    /// The last message of a client was once stored and reported with the libraries' spelling.
     #[test]
     fn a_sentence_is_written_as_the_command_line_has_it() {
         begin();

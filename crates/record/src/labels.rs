@@ -1,4 +1,4 @@
-//! What a user calls a run: a name by which it is found again, tags by which runs are told apart, and a title and a comment for its reports.
+//! The user's labels of a run: a name to find it again, tags to distinguish runs, and a title and a comment for its reports.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +29,7 @@ pub struct Labels {
     /// Values of the tags by their keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// The user's title; none if the user gave none. A study has a title of its own beside it.
+    /// The user's title; none if the user gave none. A study also has its own title.
     #[serde(default, rename = "user_title", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The user's comment, of one or several lines; none if the user gave none.
@@ -58,7 +58,7 @@ pub struct RunTitle(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunComment(String);
 
-/// A text that is no name, tag, title or comment.
+/// Why a text cannot be a name, tag, title or comment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
     /// It is no name of a run.
@@ -79,10 +79,10 @@ pub enum LabelError {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// It is no title. The text is not repeated: it may be long.
+    /// It cannot be a title. The message omits the text, which can be long.
     #[error("the title {0}")]
     Title(String),
-    /// It is no comment.
+    /// It cannot be a comment.
     #[error("the comment {0}")]
     Comment(String),
     /// Two values of one key.
@@ -115,7 +115,7 @@ impl Labels {
         Ok(labels)
     }
 
-    /// The same with this title and this comment in place of the others, where they are given.
+    /// The same labels with this title and this comment, if given, instead of the present ones.
     #[must_use]
     pub fn described(self, title: Option<&RunTitle>, comment: Option<&RunComment>) -> Self {
         let title = title.map(ToString::to_string).or(self.title);
@@ -123,7 +123,7 @@ impl Labels {
         Self { title, comment, ..self }
     }
 
-    /// The lines of the comment; none without one.
+    /// The lines of the comment. Without a comment there are no lines.
     pub fn comment_lines(&self) -> impl Iterator<Item = &str> {
         self.comment.iter().flat_map(|comment| comment.lines())
     }
@@ -241,7 +241,7 @@ impl fmt::Display for RunComment {
     }
 }
 
-/// What is wrong with a text that reports show, and what to do; line breaks are allowed.
+/// The fault of a text for reports, and the remedy. Line breaks are allowed.
 fn problem_of_text(text: &str, bytes_max: usize) -> Option<String> {
     let bytes = text.len();
     match text.chars().find(|&c| c.is_control() && c != '\n') {
@@ -340,7 +340,7 @@ mod tests {
         for told in [title("").replace("title", "comment"), comment(" \n ")] {
             assert_eq!(told, "the comment is empty; give a text, or omit the option");
         }
-        // In bytes, not in characters.
+        // The limits are in bytes, not in characters.
         assert_eq!(title(&"ö".repeat(101)), "the title is 202 bytes long; shorten it to 200 bytes");
         assert_eq!(comment(&"c".repeat(2_001)), "the comment is 2001 bytes long; shorten it to 2000 bytes");
         assert!(

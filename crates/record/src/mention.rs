@@ -1,19 +1,19 @@
 //! Parameters and commands of the program, where a sentence for people names them.
 //!
-//! Only the program knows how its parameters are given: as an option on the command line, or as a key in a study file. It says so
-//! once, by [`spell_by`], before it writes any sentence. Where nobody said so, a sentence has the key: `‹workload.disk.cache buffered›`.
+//! Only the program knows how its parameters are given: as options on the command line, or as keys in a study file. It calls [`spell_by`]
+//! once, before it writes any sentence. Without this call, a sentence contains the key: `‹workload.disk.cache buffered›`.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Writes a mention as a user gives it.
+/// Writes a mention with the spelling that users type.
 type Spell = fn(&Mention<'_>) -> String;
 
-/// How this process writes mentions.
+/// The spelling of this process.
 static SPELL: OnceLock<Spell> = OnceLock::new();
 
-/// Writes all mentions of this process with `spell`. The first call decides: a process runs one command.
+/// Sets the spelling of all mentions in this process. Only the first call has an effect: a process runs one command.
 pub fn spell_by(spell: Spell) {
     SPELL.get_or_init(|| spell);
 }
@@ -21,7 +21,7 @@ pub fn spell_by(spell: Spell) {
 /// A parameter, and perhaps the value that it is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter<'a> {
-    /// Its key in a study file, such as `workload.disk.cache`. A parameter of the command line alone has no dot.
+    /// Its key in a study file, such as `workload.disk.cache`. The key of a parameter that only the command line has contains no dot.
     pub key: Cow<'a, str>,
     /// The value. A switch has `true` or `false`.
     pub value: Option<Cow<'a, str>>,
@@ -52,7 +52,7 @@ impl<'a> Parameter<'a> {
         Self { key: key.into(), value: None }
     }
 
-    /// The same parameter with this value.
+    /// The parameter with this value.
     #[must_use]
     pub fn of(self, value: impl fmt::Display) -> Self {
         Self { value: Some(value.to_string().into()), ..self }
@@ -76,7 +76,7 @@ impl<'a> Command<'a> {
         Self { name: name.into(), parameters: Vec::new() }
     }
 
-    /// The same command with one more parameter.
+    /// The command with one more parameter.
     #[must_use]
     pub fn with(mut self, parameter: Parameter<'a>) -> Self {
         self.parameters.push(parameter);
@@ -85,7 +85,7 @@ impl<'a> Command<'a> {
 }
 
 impl Mention<'_> {
-    /// The mention by its keys, in marks that show that nobody spelled it.
+    /// The mention with its keys, in marks that show that no spelling was set.
     fn by_keys(&self) -> String {
         match self {
             Self::Parameter(parameter) => format!("‹{}›", parameter.bare()),
@@ -119,7 +119,7 @@ impl fmt::Display for Command<'_> {
 mod tests {
     use super::*;
 
-    /// No test of this crate may call `spell_by`: it would decide for all of them.
+    /// No test of this crate may call `spell_by`, because the call would affect all other tests.
     #[test]
     fn a_mention_that_nobody_spells_has_its_keys() {
         let cache = Parameter::new("workload.disk.cache").of("buffered");

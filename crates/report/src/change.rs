@@ -49,10 +49,10 @@ pub(crate) struct Change {
     pub(crate) confidence: Option<f64>,
 }
 
-/// The largest factor that is a bound. An interval of a few values that scatter has no bound in practice.
+/// The largest factor that is printed as an upper bound. The interval of a few scattered values has no upper bound in practice.
 const FACTOR_MOST: f64 = 1e6;
 
-/// A range of factors. A bound beyond all that can be measured is none.
+/// A range of factors. An upper bound above the maximum is not printed.
 fn factors(low: f64, high: f64) -> String {
     match high <= FACTOR_MOST {
         true => format!("{} to {}", figure(low), figure(high)),
@@ -95,7 +95,7 @@ impl Change {
         if self.is_factor() { self.factor() } else { self.per_cent(signed_per_cent(self.gain_pct)) }
     }
 
-    /// The same without its interval: `−17%`, or `5.4 times slower`.
+    /// The change without its interval: `−17%`, or `5.4 times slower`.
     pub(crate) fn alone(&self) -> String {
         if self.is_factor() { Self { ends: None, ..*self }.factor() } else { signed_per_cent(self.gain_pct) }
     }
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Few values that resemble each other: once told as 18,446,744,073,709,551,615.
+    /// For few, similar values, the upper bound was once printed as 18,446,744,073,709,551,615.
     #[test]
     fn a_bound_that_nothing_reaches_is_none() {
         let change = change(-41.7, Some((-100.0, 1.8e21)), Sense::More);

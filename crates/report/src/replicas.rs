@@ -1,5 +1,5 @@
-//! Copies of databases on other servers while trials ran: how each stood at the start of the load, meanwhile and when it ended, and the times in
-//! which one was behind.
+//! Copies of databases on other servers during trials. For each: its state at the start of the load, during the load and at its end, and
+//! the times in which it was behind.
 
 use std::collections::BTreeMap;
 

@@ -39,7 +39,7 @@ pub struct Report {
     /// What the user calls the run.
     #[serde(flatten)]
     pub labels: Labels,
-    /// The user's comment as it is stored, also where another one is shown.
+    /// The user's stored comment, even if another comment is shown.
     #[serde(skip)]
     pub(crate) stored_comment: Option<String>,
     /// Where it is stored, if it was read from there.
@@ -140,8 +140,7 @@ fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(&path.display())
 }
 
-/// The configurations, of the window of the steady state where there is one: what was measured on the way there is no figure of the
-/// device.
+/// The configurations. If there is a steady state, they cover its window only: figures from before the window do not describe the device.
 fn settled(
     study: &StudyRecord,
     trials: &[Trial],
@@ -250,7 +249,7 @@ impl Report {
         }
     }
 
-    /// The same, with this title and this comment in place of the stored ones, where they are given.
+    /// The same report with this title and this comment, if given, instead of the stored ones.
     #[must_use]
     pub fn described(self, title: Option<&RunTitle>, comment: Option<&RunComment>) -> Self {
         Self { labels: self.labels.described(title, comment), ..self }

@@ -227,7 +227,7 @@ fn search(manifest: &Manifest, group: &[(&Trial, SearchStep)]) -> Search {
     let is_given_up = |step: &&SearchedStep| limits.given_up(&steps, step.rate_per_s);
     let above = || failed().filter(|step| step.rate_per_s > floor && !same(step.rate_per_s, floor));
     let least = |a: &&SearchedStep, b: &&SearchedStep| a.rate_per_s.total_cmp(&b.rate_per_s);
-    // One that failed and was not tried again counts where no other was: the search was interrupted.
+    // A failed rate that was not tried again counts only if no other rate was given up: the search was interrupted.
     let lowest = above().filter(is_given_up).min_by(least).or_else(|| above().min_by(least));
     let below = |step: &&SearchedStep| stable_at.is_some_and(|at| step.rate_per_s < at);
     let mut failed_below: Vec<f64> =

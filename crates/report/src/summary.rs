@@ -51,7 +51,7 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// The verdicts that it prints, by their place in the report.
     pub(crate) verdicts: Vec<usize>,
-    /// The same as a table, which a terminal prints instead.
+    /// The same answer as a table. A terminal prints the table instead.
     pub(crate) table: Option<Table>,
 }
 
@@ -122,7 +122,7 @@ impl Summary {
         self.reliability_because(self.because.as_ref())
     }
 
-    /// What stands behind the word of the reliability: `: background CPU load, all 10 trials`.
+    /// The text after the word of the reliability: `: background CPU load, all 10 trials`.
     pub(crate) fn reliability_reason(&self) -> String {
         self.because.as_ref().map(|because| format!(": {because}")).unwrap_or_default()
     }
@@ -160,8 +160,8 @@ impl Report {
         Verdict::new(Level::Finding, HEADLINE, headline)
     }
 
-    /// The first screen as text: at most twelve lines with that of the report's path. Nothing is cut but the number of answers. The
-    /// user's title and comment come on top, so that they displace no answer.
+    /// The first screen as text: at most twelve lines, including the line with the report's path. Only the number of answers is cut.
+    /// The user's title and comment are extra lines, so they displace no answer.
     #[must_use]
     pub fn brief(&self, width: Option<u16>) -> Lines {
         let summary = Summary::of(self);
@@ -204,7 +204,7 @@ fn indented(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().map(|line| format!("{:INDENT$}{line}", "")).collect()
 }
 
-/// The lines of the user's comment beside their label: none of them can be taken for one of ours.
+/// The lines of the user's comment with their label. The indentation shows that they are not lines of prony.
 pub(crate) fn commented(labels: &Labels, width: usize) -> Vec<String> {
     let lines = labels.comment_lines().enumerate();
     let print = |(index, line): (usize, &str)| {
@@ -222,7 +222,7 @@ fn labelled(label: &str, text: &str, width: usize) -> Vec<String> {
     beside(if is_long { "" } else { label }, wrapped)
 }
 
-/// Lines with a label before the first one.
+/// The lines, with a label before the first one.
 fn beside(label: &str, lines: Vec<String>) -> Vec<String> {
     let label = |index| if index == 0 { label } else { "" };
     lines.iter().enumerate().map(|(index, line)| format!("{:<LABEL$}{line}", label(index))).collect()
@@ -469,7 +469,7 @@ fn because(report: &Report, reliability: Reliability, doubts: &[&Verdict]) -> Op
 /// Why a quick run is not reliable.
 const QUICK: &str = "quick run with shortened times";
 
-/// A longer fact is in the report only: the first screen has two lines for it.
+/// Longest fact on the first screen, which has two lines for it. A longer fact is in the report only.
 const FACT_LETTERS_MOST: usize = 140;
 
 /// `background CPU load, all 10 trials: 83–98% of all CPUs were busy with other programs`.

@@ -46,7 +46,7 @@ impl Report {
         joined(blocks)
     }
 
-    /// The user's title, and what was measured below it.
+    /// The user's title, and below it the heading of the measurement.
     fn headed(&self) -> String {
         let lines = self.labels.title.iter().cloned().chain([self.heading()]);
         lines.map(|line| shown(&line).into_owned()).collect::<Vec<String>>().join("\n")
@@ -121,7 +121,7 @@ pub(crate) fn grid(table: &Table, width: usize) -> String {
     fitted(table, width, '─').join("\n")
 }
 
-/// The same without a line below the heads, where each line counts.
+/// The table without a rule below the headings, for places where lines are scarce.
 pub(crate) fn unruled(table: &Table, width: usize) -> Vec<String> {
     let lines = fitted(table, width, ' ');
     lines.into_iter().filter(|line| !line.is_empty()).collect()

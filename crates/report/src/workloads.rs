@@ -37,7 +37,7 @@ use crate::verdict::Verdict;
 pub(crate) trait Shown: Sync {
     fn words(&self) -> &'static Words;
 
-    /// What somebody asks who measures it.
+    /// The question that this workload answers.
     fn question(&self, report: &Report) -> &'static str;
 
     /// Its own figures of a trial; none if it was never set up, or has none but those that every trial has.
@@ -247,22 +247,22 @@ pub(crate) trait Shown: Sync {
     /// Its tables, in the order in which they are read.
     fn sections(&self, report: &Report) -> Vec<Section>;
 
-    /// Its most important figures for the head of the page, the first of them first; at most four are shown.
+    /// The most important figures for the top of the page, in order of importance. At most four are shown.
     fn tiles(&self, _: &Report) -> Vec<Tile> {
         Vec::new()
     }
 
-    /// The chart that is its answer, for the first screen. It is not among [`Shown::overview`] then.
+    /// The main chart, for the first screen. [`Shown::overview`] does not repeat it.
     fn lead(&self, _: &Report) -> Option<Chart> {
         None
     }
 
-    /// What of its answer holds on a busy machine too, where the reliability speaks of rates and times alone.
+    /// The part of the answer that is valid on a busy machine too. The reliability applies only to rates and times.
     fn holds_when_busy(&self, _: &Report) -> Option<&'static str> {
         None
     }
 
-    /// True if its own figures and chart lead the page of a study, in place of the study's chart.
+    /// True if the workload's own figures and chart are at the top of a study's page, instead of the study's chart.
     fn leads_study(&self, _: &Report) -> bool {
         false
     }
@@ -275,7 +275,7 @@ pub(crate) trait Shown: Sync {
     /// Charts of one trial.
     fn course(&self, trial: &Trial) -> Vec<Chart>;
 
-    /// True if its own charts of a trial show what sessions did.
+    /// True if the workload's own charts of a trial show the activity of sessions.
     fn draws_sessions(&self) -> bool {
         false
     }

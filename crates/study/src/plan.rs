@@ -94,9 +94,9 @@ impl Trial {
         Some(search.rules(&self.work, checkpoint_s, study.quick))
     }
 
-    /// The rate that its search begins with. All searches of a study that tried the same rates would err alike, and no number of
-    /// blocks would remove that (L. Schuchman, "Dither signals and their effect on quantization noise", IEEE Transactions on
-    /// Communication Technology 12, 1964): where there are several blocks, each search begins up to a fifth higher.
+    /// The rate at which its search starts. If all searches of a study tried the same rates, they would have the same error, and more
+    /// blocks would not remove it (L. Schuchman, "Dither signals and their effect on quantization noise", IEEE Transactions on
+    /// Communication Technology 12, 1964). With several blocks, each search therefore starts up to a fifth higher.
     #[must_use]
     pub fn search_start_per_s(&self, study: &Study, rules: &SearchRules) -> f64 {
         let share = trial_seed(study.seed ^ DITHER, self.planned.number) as f64 / u64::MAX as f64;

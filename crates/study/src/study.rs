@@ -164,7 +164,7 @@ pub struct Place {
     /// What it is if the user names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it is in a laboratory, which `--location lab` asks for.
+    /// The lab volume for this location, created for `--location lab`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<LabVolume>,
 }

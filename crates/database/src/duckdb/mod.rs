@@ -2,7 +2,7 @@
 //!
 //! A program without it knows the addresses of such files, and opens none. A file must be there already: [`crate::Own`] makes it.
 
-// Tests run it in every build.
+// Tests use this module in every build.
 #[cfg(any(test, not(feature = "duckdb")))]
 #[cfg_attr(feature = "duckdb", allow(dead_code, reason = "its sessions cannot be opened"))]
 mod absent;

@@ -37,7 +37,7 @@ pub(super) async fn clear_half_made(place: &Place, sql: &Renaming, admin: &mut S
         if !is_empty(&half, sql).await? || half.has_sessions(admin).await? {
             return Err(taken(&half));
         }
-        // Tried once: what others put there while we wait would not be looked at.
+        // No repetition here: content that another program adds during a wait would not be checked.
         admin.script(&half.drop_sql()).await?;
     }
     if out.is_there(admin).await? {
@@ -145,8 +145,8 @@ async fn rename(from: &Place, to: &Place, sql: &Renaming, admin: &mut Session) -
     patiently(admin, &filled(sql.rename, &[("name", &from.quoted()), ("other", &to.quoted())])).await
 }
 
-/// Repeats a statement for a second while others are in its way: a session of ours that is about to end, or another program that
-/// creates or deletes a database. Some servers wait for seconds themselves; their refusal is final.
+/// Repeats a statement for up to a second while a conflict prevents it. The cause is one of our own sessions that is about to end, or
+/// another program that creates or deletes a database. Some servers wait for seconds themselves; their refusal is final.
 async fn patiently(admin: &mut Session, sql: &str) -> Result<(), Error> {
     let begin = Instant::now();
     loop {

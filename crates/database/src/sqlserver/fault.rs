@@ -15,7 +15,7 @@ pub(super) const FATAL: u8 = 20;
 /// What Babelfish calls an error for which SQL Server has no number, or it knows none.
 const NO_NUMBER: u32 = 33_557_097;
 const IN_USE: [&str; 2] = ["could not be exclusively locked", "currently in use in another session"];
-/// Two sessions created or removed a database at the same moment. PostgreSQL below Babelfish refuses one of them.
+/// Two sessions created or deleted a database at the same time. PostgreSQL below Babelfish refuses one of them.
 const AT_ONCE: &str = "tuple concurrently updated";
 const ENDED: [&str; 3] =
     ["terminating connection due to", "the database system is", "terminating because of crash of another"];
@@ -62,8 +62,8 @@ fn kind(Answer { number, class, message, .. }: Answer<'_>) -> Kind {
         596 | 6005 | 17_142 | 17_148 | 35_202 | 40_197 => Kind::Lost,
         // A file group, a log, a disk.
         1101 | 1105 | 3257 | 5149 | 9002 | 40_544 => Kind::Full,
-        // A deadlock, a lock waited for too long, a model database or another one that somebody uses, a row that changed since the
-        // snapshot, and the same of tables in memory.
+        // A deadlock, a lock timeout, the model database or another one in use, or a row that changed since the snapshot. The last codes
+        // are the same conflicts of tables in memory.
         1205 | 1222 | 1807 | 3702 | 3960 | 5030 | 5061 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 => {
             Kind::Conflict
         }

@@ -502,11 +502,11 @@ mod tests {
         check(&Arguments::command(), &[]);
     }
 
-    /// README and the pages of docs/, each with its name.
+    /// README and the pages of docs/, with their names.
     fn pages() -> Vec<(String, String)> {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-        // Figures are written by a program, and have lines that only look like commands.
+        // A program writes the benchmark figures. The page has lines that only look like commands.
         let pages = docs.filter(|path| {
             path.extension().is_some_and(|kind| kind == "md") && !path.ends_with("benchmarks.md")
         });
@@ -514,7 +514,7 @@ mod tests {
         pages.map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
     }
 
-    /// Command lines of a page: each in a block of code, or between backticks where it is whole.
+    /// Command lines of a page: lines in code blocks, and complete commands between backticks.
     fn command_lines(page: &str) -> Vec<String> {
         let mut is_fenced = false;
         let mut lines = Vec::new();
@@ -532,7 +532,7 @@ mod tests {
                 None => {}
             }
         }
-        // What a program answers, and words that stand for others, are no command lines.
+        // Output of a program, and lines with placeholders, are not command lines.
         lines.retain(|line| line.starts_with("prony ") && !line.contains(['…', '[', '<']));
         lines
     }
@@ -555,13 +555,13 @@ mod tests {
         assert!(refused.is_empty(), "{}", refused.join("\n"));
     }
 
-    /// Whether the code of a file, or of a directory, is only for tests.
+    /// True if a file or directory contains only test code.
     fn is_of_tests(path: &std::path::Path) -> bool {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         name == "tests" || name.ends_with("_tests")
     }
 
-    /// All sources of the program as one text, with literals as it prints them, without breaks of lines.
+    /// All sources of the program as one text. Literals are as printed, without line breaks.
     fn sources(directory: &std::path::Path) -> String {
         let mut text = String::new();
         for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
@@ -582,7 +582,7 @@ mod tests {
         text.replace("\\\"", "\"")
     }
 
-    /// A message that was reworded would leave its answer behind.
+    /// Without this test, the answer to a reworded message would stay under the old message.
     #[test]
     fn every_message_of_the_questions_is_one_of_the_program() {
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

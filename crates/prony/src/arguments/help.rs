@@ -1,4 +1,4 @@
-//! How help is laid out: the first page by groups, short help, usage lines, and the exit codes.
+//! Layout of help: the first page with groups of commands, short help, usage lines, and exit codes.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,14 @@ use clap::{Arg, ArgAction, Command};
 
 use super::examples;
 
-/// The heading of what every command has; it is the last one.
+/// Heading of the options that every command has. It is the last heading.
 pub(super) const GLOBAL: &str = "Global options";
 
-/// Headings of a command that measures, in their order. The first ones say on what and which load; those of the workload follow.
+/// Headings of a command that measures, in their order. The headings of the workload are between these two lists.
 const FIRST: [&str; 2] = ["Target", "Load"];
 const LAST: [&str; 4] = ["Output", "Repeats and thresholds", "Database of SQL Server", "Managed server"];
 
-/// The place of a heading among those of a command. What has none stands before all.
+/// Position of a heading among those of a command. Arguments without a heading come first.
 pub(super) fn rank(heading: Option<&str>) -> usize {
     let Some(heading) = heading else { return 0 };
     let of_workload = FIRST.len() + 1;
@@ -23,16 +23,16 @@ pub(super) fn rank(heading: Option<&str>) -> usize {
     first.or_else(last).unwrap_or(of_workload)
 }
 
-/// Commands as the first page has them: a group on each line.
+/// Groups of commands on the first page, one group per line.
 const GROUPS: &str = include_str!("groups.txt");
 
-/// Groups, each with its commands.
+/// Groups, each with the names of its commands.
 pub(crate) fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
     let lines = GROUPS.lines().filter_map(|line| line.split_once(": "));
     lines.map(|(group, names)| (group, names.split_whitespace()))
 }
 
-/// The examples of the first page.
+/// Examples on the first page.
 const EXAMPLES: [(&str, &str); 3] = [
     ("Measure this machine in about 100 s", "prony check"),
     (
@@ -60,12 +60,12 @@ const EXIT_CODES: [(&str, &str); 7] = [
     ("130", "Interrupted; measured results are saved"),
 ];
 
-/// The page on exit codes.
+/// Exit codes and their meanings, for pages of help.
 pub(crate) fn exit_codes() -> &'static [(&'static str, &'static str)] {
     &EXIT_CODES
 }
 
-/// The command line with its help laid out.
+/// The command line with arranged help.
 pub(super) fn arranged(program: Command) -> Command {
     let program = each(program, &[]);
     let template = first_page(&program);
@@ -89,7 +89,7 @@ fn each(command: Command, path: &[&str]) -> Command {
     })
 }
 
-/// In place of clap's own, which stands under another heading.
+/// Replaces clap's help option, which is under another heading.
 fn help_flag() -> Arg {
     Arg::new("help")
         .short('h')
@@ -98,11 +98,11 @@ fn help_flag() -> Arg {
         .help("Print help; --help prints all options and details")
         .long_help("Print help; -h prints a summary")
         .help_heading(GLOBAL)
-        // After all that a command has.
+        // After all other options of a command.
         .display_order(10_000)
 }
 
-/// The command line for a short help: lists of values that would make two lines of one are in the long one only.
+/// The command line for short help. If a list of values would need a second line or repeat the help text, only long help shows it.
 pub(crate) fn brief(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let values = argument.get_possible_values();
@@ -118,16 +118,16 @@ pub(crate) fn brief(command: Command) -> Command {
     command.mut_subcommands(brief)
 }
 
-/// The longest list of values in a short help.
+/// Maximum length of a list of values in short help.
 const VALUES_MOST: usize = 20;
 
-/// A usage line that shows what is required, of a command that takes the address of a server or starts one.
+/// A usage line with the required options of a command that connects to a server or starts one.
 fn usage(command: &Command, path: &[&str]) -> Option<String> {
     let value = |id: &str| {
         let argument = command.get_arguments().find(|argument| argument.get_id() == id)?;
         argument.get_value_names()?.first().map(ToString::to_string)
     };
-    // A table needs neither: it has SQLite then.
+    // `tables` requires neither: its default is SQLite.
     if path.last() == Some(&"tables") {
         return None;
     }
@@ -141,7 +141,7 @@ fn usage(command: &Command, path: &[&str]) -> Option<String> {
     Some(usage)
 }
 
-/// Two examples under the short help.
+/// Adds up to two examples below the short help.
 fn short_examples(command: Command, path: &[&str]) -> Command {
     let examples = examples::of(path);
     if examples.is_empty() || path.is_empty() {
@@ -157,7 +157,7 @@ fn short_examples(command: Command, path: &[&str]) -> Command {
     command.after_help(text)
 }
 
-/// The first page: commands by groups, examples, and options.
+/// The first page: groups of commands, examples, and options.
 fn first_page(program: &Command) -> String {
     let (header, literal) = (Style::new().bold().underline(), Style::new().bold());
     let mut page = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
@@ -221,7 +221,7 @@ mod tests {
         });
     }
 
-    /// Ten words are read at a glance; a default in brackets is no sentence.
+    /// Readers take in ten words at a glance. A default in brackets does not count.
     #[test]
     fn the_first_line_of_every_option_is_short() {
         let mut program = program();

@@ -1,10 +1,10 @@
-//! A command that measures, with its options in the order of a reader's questions: on what, which load, what becomes of the results.
+//! A command that measures. Its options are in the order of a reader's questions: target, load, output.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 use super::{Output, help, switches};
 
-/// A command that measures: what it asks for, and what becomes of the results.
+/// A command that measures: its workload options and its output options.
 #[derive(Debug)]
 pub(crate) struct Measured<W> {
     pub(crate) asked: W,
@@ -32,7 +32,7 @@ impl<W: FromArgMatches> FromArgMatches for Measured<W> {
     }
 }
 
-/// A command with the arguments and groups of another, by their headings. clap shows headings in the order of their first arguments.
+/// Adds the arguments and groups of another command, sorted by heading. clap orders headings by their first arguments.
 fn laid_out(command: Command, of: &Command) -> Command {
     let mut arguments: Vec<Arg> = of.get_arguments().cloned().collect();
     arguments.sort_by_key(|argument| help::rank(argument.get_help_heading()));

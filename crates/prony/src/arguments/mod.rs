@@ -50,7 +50,7 @@ pub(crate) use switches::{BOTH, for_shells, spelled_out};
 pub(crate) use tables::Tables;
 pub(crate) use verify_disk::Verify;
 
-/// Where values come from, in the long help of the program.
+/// Sources of option values, in the long help of the program.
 const PRECEDENCE: &str = "\
 Environment and defaults:
   Every option with a value can also be set in the environment: --block-size is PRONY_BLOCK_SIZE.
@@ -530,7 +530,7 @@ pub(crate) fn program() -> clap::Command {
     with_environment(command())
 }
 
-/// The same without variables of the environment, for the manual.
+/// The command line without environment variables, for the manual.
 pub(crate) fn command() -> clap::Command {
     help::arranged(examples::shown(renamed::with_old_names(Arguments::command())))
 }

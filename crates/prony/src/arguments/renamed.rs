@@ -1,11 +1,11 @@
-//! Names that options and commands had before. They still work, with a note.
+//! Old names of options and commands. They still work, and prony prints a note.
 
 use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-/// Options by their old names and their new ones. An argument's id is its old name.
+/// Old and new names of options. The id of an argument is its old name.
 const OPTIONS: [(&str, &str); 9] = [
     ("accept-single", "accept-single-run"),
     ("between", "run-sd"),
@@ -18,17 +18,17 @@ const OPTIONS: [(&str, &str); 9] = [
     ("with", "candidate"),
 ];
 
-/// Commands by their old names and their new ones.
+/// Old and new names of commands.
 fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
     include_str!("renamed.txt").lines().filter_map(|line| line.split_once(' '))
 }
 
-/// The name that an option of this old name has today.
+/// The new name of an option with this old name.
 pub(crate) fn new_option(old: &str) -> Option<&'static str> {
     OPTIONS.iter().find(|(name, _)| *name == old).map(|(_, new)| *new)
 }
 
-/// The name that a command of this old name has today.
+/// The new name of a command with this old name.
 pub(crate) fn new_command(old: &str) -> Option<&'static str> {
     commands().find(|(name, _)| *name == old).map(|(_, new)| new)
 }
@@ -40,7 +40,7 @@ fn old_option(argument: &Arg) -> Option<&'static str> {
     renamed.map(|(old, _)| *old)
 }
 
-/// Lets each option and each command be given by its old name too.
+/// Accepts the old name of each option and of each command too.
 pub(super) fn with_old_names(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let command = command.aliases(commands().filter(|(_, new)| *new == name).map(|(old, _)| old));
@@ -52,7 +52,7 @@ pub(super) fn with_old_names(command: Command) -> Command {
     command.mut_subcommands(with_old_names)
 }
 
-/// Lets an option be given with underscores, as DVD Store and study files spell names: `--n_threads`.
+/// Accepts option names with underscores, as in DVD Store and in study files: `--n_threads`.
 fn underscored(argument: Arg) -> Arg {
     let aliases = argument.get_all_aliases().unwrap_or_default();
     let names = argument.get_long().into_iter().chain(aliases).filter(|name| name.contains('-'));
@@ -64,14 +64,14 @@ fn in_environment(option: &str) -> String {
     format!("PRONY_{}", option.to_uppercase().replace('-', "_"))
 }
 
-/// The variable of an option: its old one if that is set and the new one is not.
+/// The environment variable of an option. It is the old variable if only the old one is set.
 pub(super) fn variable(argument: &Arg, long: &str) -> String {
     let new = in_environment(long);
     let old = old_option(argument).map(in_environment);
     old.filter(|old| std::env::var_os(&new).is_none() && std::env::var_os(old).is_some()).unwrap_or(new)
 }
 
-/// A line for each old name that was used.
+/// A note for each old name on the command line.
 pub(crate) fn notes(arguments: &[OsString], program: &Command, matches: &ArgMatches) -> Vec<String> {
     let words: Vec<&str> =
         arguments.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()).collect();
@@ -117,7 +117,7 @@ mod tests {
         notes(&line.iter().map(OsString::from).collect::<Vec<_>>(), &program(), &matches)
     }
 
-    /// Names as the driver of DVD Store 2.1 has them.
+    /// Names as in the driver of DVD Store 2.1.
     #[test]
     fn parameters_of_dvd_store_are_read_with_underscores() {
         let line = "prony orders run --target fake: --n_threads 8 --ramp_rate 10 --run_time 2m --db_size 10MB --warmup_time 1m \

@@ -59,7 +59,7 @@ pub(crate) struct PlanStudy {
 }
 
 impl RunStudy {
-    /// The plan of it.
+    /// The command that shows the plan of this run.
     pub(super) fn plan(self) -> PlanStudy {
         PlanStudy { given: self.given, noise: None, gain: None, json: self.output.format.json }
     }
@@ -283,7 +283,7 @@ pub(crate) struct HistoryForm {
     pub(crate) csv: bool,
 }
 
-/// When a study ends, as its file says it. A study refuses other words.
+/// The end condition, as study files spell it. A study rejects unknown words.
 #[allow(clippy::unnecessary_wraps, reason = "clap wants a result")]
 fn stop(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(if text.trim() == "settled" { "when settled".to_owned() } else { text.to_owned() })

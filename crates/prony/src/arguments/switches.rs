@@ -1,23 +1,23 @@
-//! Options that are on or off: `--x` and `--no-x`. A study file, the environment and a file of defaults give them a value, and so does
-//! the older form, `--x false`.
+//! Options that are on or off: `--x` and `--no-x`. Study files, the environment and the file of defaults give them a value, as does the
+//! older form `--x false`.
 
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
 
-/// The name of their values.
+/// Value name that marks an option as a switch.
 const VALUE: &str = "BOOL";
-/// What turns them.
+/// Prefix that inverts a switch.
 const NO: &str = "no-";
-/// How a help shows both forms.
+/// Prefix that shows both forms in help.
 pub(crate) const BOTH: &str = "[no-]";
 
-/// Whether an argument is on or off.
+/// True for an option that is on or off.
 fn is_switch(argument: &Arg) -> bool {
     argument.get_value_names().is_some_and(|names| names.iter().any(|name| *name == VALUE))
 }
 
-/// An argument, and for one that is on or off what a help shows of it: clap would show its value too.
+/// The argument. For a switch, a second argument replaces it in help, because clap would show the value too.
 pub(super) fn with_shown(argument: Arg) -> Vec<Arg> {
     let Some(long) = argument.get_long().filter(|_| is_switch(&argument)) else { return vec![argument] };
     let positive = long.strip_prefix(NO).unwrap_or(long);
@@ -38,7 +38,7 @@ pub(super) fn with_shown(argument: Arg) -> Vec<Arg> {
     vec![argument.hide(true), shown]
 }
 
-/// A command whose switches are offered by shells in both of their forms.
+/// The command with both forms of its switches, for shell completion.
 pub(crate) fn for_shells(command: Command) -> Command {
     let longs: Vec<String> =
         command.get_arguments().filter_map(|one| one.get_long().map(str::to_owned)).collect();
@@ -47,14 +47,14 @@ pub(crate) fn for_shells(command: Command) -> Command {
         else {
             return if is_switch(&argument) { argument.hide(false) } else { argument };
         };
-        // The form that the switch itself does not have.
+        // The opposite form of the switch.
         let other = if longs.contains(&positive) { format!("{NO}{positive}") } else { positive };
         argument.long(other)
     });
     command.mut_subcommands(for_shells)
 }
 
-/// Arguments as clap reads them: `--x` as `--x=true`, and `--no-x` as `--x=false`.
+/// Converts switches to the form that clap reads: `--x` to `--x=true`, and `--no-x` to `--x=false`.
 pub(crate) fn spelled_out(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
     let (mut command, mut begin) = (program, 1);
     for (place, word) in arguments.iter().enumerate().skip(1) {
@@ -84,7 +84,7 @@ fn all_longs(argument: &Arg) -> Vec<String> {
     aliases.chain(argument.get_long()).map(str::to_owned).collect()
 }
 
-/// A word as clap reads it; none where it reads it as it is.
+/// The form of a word that clap reads. Returns none if clap reads the word unchanged.
 fn plain(word: &str, longs: &[String], has_value: bool) -> Option<String> {
     let has = |long: &str| longs.iter().any(|one| one == long);
     let turned = match word.strip_prefix(NO) {

@@ -159,7 +159,7 @@ fn asked(compare: &arguments::Compare) -> Vec<String> {
     smallest.into_iter().chain(limits).flatten().collect()
 }
 
-/// Options of a run that a repeat of it cannot have: its own name and words, and files that exist by now.
+/// Options of a run that its repetition cannot reuse: its name, title and comment, and files that exist already.
 const OF_ONE_RUN: [&str; 5] = ["--name", "--title", "--comment", "--markdown", "--junit"];
 
 /// The command of a run, for another run of this name.

@@ -73,7 +73,7 @@ fn names(listed: &[Listed]) -> Vec<String> {
     names.chain((!listed.is_empty()).then(|| LATEST.to_owned())).collect()
 }
 
-/// Date, name and what was measured; the user's title; the verdict; the path.
+/// Date, name and title of the measurement, then the user's title, the verdict, and the path.
 fn entry(listed: &Listed, width: usize) -> Vec<String> {
     let (head, verdict) = match &listed.run {
         Ok(run) => (head(run), verdict(run)),
@@ -147,7 +147,7 @@ fn verdict(run: &Run) -> String {
     }
 }
 
-/// A sentence after a colon: `The study …` begins with a small letter there, and a name stays as it is.
+/// A sentence for use after a colon: an initial `The` becomes `the`, and names stay unchanged.
 fn within(sentence: &str) -> String {
     match sentence.strip_prefix("The ") {
         Some(rest) => format!("the {rest}"),

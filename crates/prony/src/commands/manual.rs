@@ -186,7 +186,7 @@ fn rendered(command: clap::Command, title: String, path: &[&str]) -> std::io::Re
     Ok(text)
 }
 
-/// The page of the help on exit codes.
+/// Prints the help page on exit codes.
 pub(crate) fn print_exit_codes() -> Result<Exit, Failure> {
     let mut text = "Exit codes\n".to_owned();
     for (code, meaning) in exit_codes() {
@@ -197,7 +197,7 @@ pub(crate) fn print_exit_codes() -> Result<Exit, Failure> {
     write_all(text.as_bytes())
 }
 
-/// Columns of a meaning.
+/// Width of a meaning, in columns.
 const WIDTH: usize = 70;
 
 /// A text as troff takes it for itself. None of ours begins with a sign of its requests.

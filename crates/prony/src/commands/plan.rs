@@ -208,7 +208,7 @@ fn time(plan: &Plan, survey: &Surveyed) -> String {
     format!("Time: {all} ({} of load{told})", report::format::duration(takes.load_s))
 }
 
-/// Whole seconds: what is estimated is no measurement.
+/// A duration in whole seconds: more digits would make the estimate look like a measurement.
 fn about(seconds: f64) -> String {
     match seconds.round() {
         ..10.0 => format!("{:.0} s", seconds.max(1.0)),
@@ -287,7 +287,7 @@ fn search_time(rules: &SearchRules, plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// `Writes: 16 MiB of test files (deleted at the end)`, and a line below it for each further thing.
+/// `Writes: 16 MiB of test files (deleted at the end)`, with one more line for each further item.
 fn written(study: &Study, plan: &Plan, survey: &Surveyed) -> Vec<String> {
     let mut parts = written_to_disk(plan, survey);
     parts.extend(written_to_databases(study, plan));

@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &arguments::Report) -> Result<Exit, Failure> {
     // Printed first: an archive that cannot be written can still be read.
     let shown = session::show(&report, arguments.format, &documents);
     if described.is_given() {
-        // The page in the results directory keeps the stored words.
+        // The page in the results directory keeps the stored title and comment.
         let written = documents.of_run(&report);
         return match (shown, written) {
             (Err(failure), written) => Err(failure.and(written)),

@@ -104,7 +104,7 @@ fn is_long(name: &str) -> bool {
     matches!(name, "help" | "overwrite" | "no-results") || takes_value(name)
 }
 
-/// Whether the value of a long option may follow as an argument of its own.
+/// True if the value of a long option can follow as a separate argument.
 pub(super) fn takes_value(name: &str) -> bool {
     matches!(name, "destroy" | "results" | "name" | "tag" | "title" | "comment")
 }

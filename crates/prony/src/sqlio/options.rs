@@ -180,7 +180,7 @@ pub(super) struct Mistake {
     pub(super) argument: String,
     /// What is wrong with it.
     pub(super) problem: String,
-    /// What to do instead; empty if the problem says it.
+    /// The remedy. Empty if the problem includes it.
     pub(super) remedy: String,
 }
 
@@ -221,7 +221,7 @@ impl Errors {
     /// A line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |Mistake { argument, problem, remedy }: &Mistake| match remedy.as_str() {
-            // The problem says itself what to do.
+            // The problem includes the remedy.
             "" => format!("{argument}: {problem}"),
             remedy => format!("{argument}: {problem}; {remedy}"),
         };

@@ -16,7 +16,7 @@ fn help_of_the_program() {
     insta::assert_snapshot!(text);
 }
 
-/// A figure belongs to the program that measured it.
+/// The version identifies the program that measured a figure.
 #[test]
 fn the_version_has_the_commit_and_the_profile() {
     let version = Workbench::new().run(&["--version"]).ended_with(0).stdout;

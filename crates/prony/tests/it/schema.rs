@@ -1,6 +1,6 @@
-//! The schemas in `docs/schema` are true: what prony stores and prints follows them, and they allow nothing more.
+//! The schemas in `docs/schema` are correct: stored and printed documents follow them, and the schemas allow no other fields.
 //!
-//! Python validates, and tries an unknown field in each object. Files that old versions wrote are not validated.
+//! A Python script validates the documents, and tries an unknown field in each object. Stored files of old versions are not validated.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::running::Running;
 use crate::workbench::{Workbench, finish, json_file};
 
-/// Files of a results directory, each with the schema of its documents; none if it is not JSON.
+/// Files of a results directory, each with the schema of its documents. Files that are not JSON have none.
 const FILES: [(&str, Option<&str>); 10] = [
     ("manifest.json", Some("manifest")),
     ("environment.json", Some("environment")),
@@ -24,12 +24,12 @@ const FILES: [(&str, Option<&str>); 10] = [
     ("report.html", None),
     ("latency.hlog", None),
 ];
-/// The schema of what `--json` prints.
+/// The schema of the output of `--json`.
 const REPORT: &str = "report";
-/// Objects as a study file spells them, in trials and in reports of trials.
+/// Objects in trials and in reports of trials that keep the spelling of a study file.
 const FREE: [&str; 2] = ["parameters", "target"];
 
-/// Runs of one bench, and what they printed as JSON.
+/// Runs in one workbench, and their JSON output.
 struct Measured {
     bench: Workbench,
     documents: Vec<PathBuf>,
@@ -40,7 +40,7 @@ impl Measured {
         Self { bench: Workbench::new(), documents: Vec::new() }
     }
 
-    /// Runs prony with `--json`. A run on a busy machine may be invalid, and one of a test may fail.
+    /// Runs prony with `--json`. A run can be invalid on a busy machine, and the run of a test can fail.
     fn run(&mut self, arguments: &[&str]) {
         let outcome = self.bench.run(&[arguments, &["--json"]].concat());
         outcome.json();
@@ -52,7 +52,7 @@ impl Measured {
         self.documents.push(path);
     }
 
-    /// All that these runs left, each with its schema.
+    /// All documents of these runs, each with its schema.
     fn all(&self) -> Vec<(&'static str, PathBuf)> {
         let mut all: Vec<_> = self.documents.iter().map(|path| (REPORT, path.clone())).collect();
         let results = self.bench.path("prony-results");
@@ -62,8 +62,8 @@ impl Measured {
         all
     }
 
-    /// Asserts that documents of these schemas are there, that all documents follow theirs, and that an unknown field in any of
-    /// their objects is an error.
+    /// Asserts that there are documents of these schemas, and that all documents are valid. Only objects with the user's own names may
+    /// accept an unknown field.
     #[track_caller]
     fn follows(&self, schemas: &[&str]) {
         let all = self.all();
@@ -81,7 +81,7 @@ impl Measured {
     }
 }
 
-/// Whether the users' own words are there, which no schema knows.
+/// True for objects with the user's own names, which a schema cannot list.
 fn is_free(schema: &str, place: &str) -> bool {
     let of_trial = match schema {
         "trial" => place.strip_prefix('/'),
@@ -91,7 +91,7 @@ fn is_free(schema: &str, place: &str) -> bool {
     of_trial.and_then(|place| place.split('/').next()).is_some_and(|name| FREE.contains(&name))
 }
 
-/// Adds the files below a directory. A file without a description is an error.
+/// Adds the files below a directory. An unknown file is an error, except in `findings`.
 fn add_stored(directory: &Path, all: &mut Vec<(&'static str, PathBuf)>) {
     for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
         let path = entry.path();
@@ -104,7 +104,7 @@ fn add_stored(directory: &Path, all: &mut Vec<(&'static str, PathBuf)>) {
     }
 }
 
-/// What the validator found in documents.
+/// The results of the validator.
 fn read(bench: &Workbench, documents: &[(&str, PathBuf)]) -> Value {
     let python = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("python/bin/python");
     assert!(python.is_file(), "there is no {}: make it by `cargo xtask python`", python.display());
@@ -117,7 +117,7 @@ fn read(bench: &Workbench, documents: &[(&str, PathBuf)]) -> Value {
     finish(command).ended_with(0).json()
 }
 
-/// Schemas of the files that every measured run leaves, and of what it prints.
+/// Schemas of the files and of the output that every run that measures produces.
 const OF_EACH_RUN: [&str; 6] = ["manifest", "environment", "verdicts", "trial", "sample", REPORT];
 
 #[test]
@@ -126,7 +126,7 @@ fn what_disk_tests_leave_follows_the_schemas() {
     let simulated = ["disk", "x", "--engine", "simulated", "--warm-up", "0s", "--cooldown", "0s"];
     let sweep = ["--profile", "sweep", "--duration", "10s", "--block-size", "8KiB", "--repeats", "2"];
     runs.run(&[&simulated[..], &sweep, &["--latency-tolerance", "1ms"]].concat());
-    // One block size and one mix of many.
+    // One block size and one mix, out of many.
     let steady = ["study", "run", "steady", "--blocks", "6", "--location", "disk=x"];
     let set = ["engine=simulated", "duration=1s", "warm_up=0s", "block_size=4KiB", "read_share=0"];
     let set: Vec<String> = set.iter().map(|key| format!("workload.disk.{key}")).collect();
@@ -248,7 +248,7 @@ fn what_the_other_workloads_leave_follows_the_schemas() {
     runs.follows(&OF_EACH_RUN);
 }
 
-/// Two axes and two configurations in virtual time, with all that a study can ask for.
+/// Two axes and two configurations in virtual time, with all features of a study.
 const COMPARING: &str = r#"
 title = "Depth and threads"
 blocks = 7
@@ -321,7 +321,7 @@ fn what_a_managed_server_with_a_fault_leaves_follows_the_schemas() {
     runs.follows(&[&OF_EACH_RUN[..], &["resources", "mark"]].concat());
 }
 
-/// Their stored files are of format 1, which has no schema.
+/// Stored files of format 1 have no schema, but reports of them do.
 #[test]
 fn reports_of_format_1_follow_the_schema() {
     let mut runs = Measured::new();
@@ -345,7 +345,7 @@ fn documents_with_an_unknown_a_missing_or_a_wrong_field_are_refused() {
     let mut all: Vec<(&str, PathBuf)> = Vec::new();
     for (schema, path) in runs.all() {
         let text = fs::read_to_string(&path).unwrap();
-        // Of a file of lines, the first one.
+        // The first document, if the file has one document per line.
         let whole = serde_json::Deserializer::from_str(&text).into_iter::<Value>().next().unwrap().unwrap();
         for damaged in damaged(&whole, &required(schema)) {
             let name = format!("damaged-{}.json", all.len());
@@ -362,7 +362,7 @@ fn documents_with_an_unknown_a_missing_or_a_wrong_field_are_refused() {
     }
 }
 
-/// The fields that each document of a schema has; of a list, those of its items.
+/// The required fields of a document. For a list, the required fields of its items.
 fn required(schema: &str) -> Vec<String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
     let schema = json_file(directory.join(format!("{schema}.schema.json")));
@@ -370,8 +370,8 @@ fn required(schema: &str) -> Vec<String> {
     serde_json::from_value(of["required"].clone()).unwrap()
 }
 
-/// A document, or the first one of a list, with an unknown field, without each of the fields that it must have, and with a
-/// value that none of its fields has.
+/// Damaged copies of a document. One has an unknown field. In others, one required field is missing, or one field has a wrong type. In
+/// a list, only the first document is damaged.
 fn damaged(whole: &Value, required: &[String]) -> Vec<Value> {
     let change = |change: &dyn Fn(&mut Map<String, Value>)| {
         let mut damaged = whole.clone();

@@ -55,8 +55,8 @@ fn a_historian_writes_by_every_method() {
         ("batch", "INSERT of one row"),
         ("table-valued", "append_samples with a table-valued parameter"),
     ] {
-        // Babelfish 4.3 misreads rows of a table-valued parameter that goes on in another packet, whichever driver sends it. A
-        // batch of 10 rows fits in one packet, however long the machine has stood still.
+        // With any driver, Babelfish 4.3 misreads rows of a table-valued parameter that continues in another packet. A batch of 10 rows
+        // fits in one packet, even after a long stall of the machine.
         let (rate, least) = if method == "table-valued" { ("20", 10) } else { (RATE, 50) };
         let batch: &[&str] = if method == "table-valued" { &["--batch-rows", "10"] } else { &[] };
         let bench = Workbench::new();

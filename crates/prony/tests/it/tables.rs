@@ -192,7 +192,7 @@ fn a_column_store_of_duckdb_is_measured_killed_and_removed() {
     assert!(access.contains("DuckDB has no procedures"), "{access}");
 }
 
-/// Users would have to set LD_LIBRARY_PATH for each run.
+/// Otherwise users would have to set LD_LIBRARY_PATH for each run.
 #[cfg(feature = "duckdb")]
 #[test]
 fn a_program_linked_to_duckdb_finds_its_library() {

@@ -66,7 +66,7 @@ fn quiet_and_verbose_contradict_each_other() {
     assert_eq!(bench.results(), None);
 }
 
-/// A name that changed still works, and its user learns the new one.
+/// An old name still works, and a note gives the new name.
 #[test]
 fn an_old_name_works_with_a_note() {
     let bench = Workbench::new();

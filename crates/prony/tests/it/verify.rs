@@ -297,7 +297,7 @@ fn what_a_flush_takes_is_told_with_its_evidence() {
     let document = bench.report_json(&bench.results().unwrap());
     let verdicts = document["verdicts"].as_array().unwrap();
     let told: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["rule"] == "flush_honesty").collect();
-    // On a busy disk the ways may disagree, which is one more.
+    // On a busy disk the ways of flushing can disagree, which adds one verdict.
     assert!(matches!(told.len(), 2 | 3), "{verdicts:#?}");
     let evidence: Vec<&str> = told.iter().map(|verdict| verdict["sentence"].as_str().unwrap()).collect();
     let evidence = evidence.join(" ");

@@ -141,7 +141,7 @@ impl Outcome {
         self
     }
 
-    /// It measured: a machine that is too busy makes a trial invalid, which is told and no fault.
+    /// Asserts that the run measured. It accepts a trial that is invalid because the machine is too busy.
     #[track_caller]
     pub(crate) fn measured(self) -> Self {
         let code = if self.code == Some(INVALID) { INVALID } else { 0 };

@@ -232,7 +232,7 @@ fn rate_latency_and_sessions_of_a_trial_share_one_axis_of_time() {
     assert_eq!(first.last().map(String::as_str), Some("2.00"), "{first:?}");
     let page = report.html();
     assert!(!page.contains("Sessions over time by activity"), "they are not drawn a second time");
-    // Without readings of sessions there are two panels.
+    // Without session readings, there are two panels.
     let plain = Report::of(&fixture::study("orders", vec![Sold::at("O", &[50.0]).trial(1)]));
     let course = &plain.trials[0].shown().course(&plain.trials[0])[0];
     assert!(course.svg.contains("latency (logarithmic)") && !course.svg.contains("sessions by"));

@@ -14,7 +14,7 @@ const SCALE: f64 = 4.0;
 /// Size of all text, in units. The page makes it greater where the chart is shown small; see [`TEXT_WIDEST`].
 pub(crate) const TEXT: f64 = 13.0;
 
-/// Size of a figure that stands for itself, in units. The page makes it greater where it makes all text greater.
+/// Size of a large number, in units. The page enlarges it together with all other text.
 pub(crate) const LARGE: f64 = 20.0;
 
 /// Width of a character of the text at the greatest size that the page gives it, in units: room is kept for this.
@@ -25,7 +25,7 @@ const TEXT_WIDEST: f64 = 9.4;
 pub(crate) enum Ink {
     /// Text of axes and remarks.
     Text,
-    /// Numbers that are the drawing itself.
+    /// Numbers that are themselves the drawing.
     Strong,
     /// Lines that help the eye.
     Grid,
@@ -39,7 +39,7 @@ pub(crate) enum Ink {
     Event(usize),
 }
 
-/// Colours that stand for where a group begins and ends.
+/// Placeholder colours that mark the start and the end of a group.
 const GROUP_BEGIN: RGBColor = RGBColor(1, 2, 0);
 const GROUP_END: RGBColor = RGBColor(1, 2, 1);
 
@@ -126,11 +126,11 @@ pub(crate) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * TEXT_WIDEST
 }
 
-/// A surface whose origin is at its upper left, and the groups that were begun on it.
+/// A surface with its origin at the upper left, and the groups that were started on it.
 pub(crate) struct Canvas<'a>(SVGBackend<'a>, Vec<Markup>);
 
 impl Canvas<'_> {
-    /// What is drawn within is one group, which the script of the page may move or hide. `group` is the empty element `<g>`.
+    /// Draws one group, which the script of the page can move or hide. `group` is the empty element `<g>`.
     pub(crate) fn group(&mut self, group: Markup, draw: impl FnOnce(&mut Self)) {
         self.1.push(group);
         self.edge(GROUP_BEGIN);
@@ -138,7 +138,7 @@ impl Canvas<'_> {
         self.edge(GROUP_END);
     }
 
-    /// The backend knows no groups: an empty rectangle in a colour of its own stands for where one begins or ends.
+    /// Draws an empty rectangle in a reserved colour to mark the start or the end of a group: the backend has no groups.
     fn edge(&mut self, colour: RGBColor) {
         let style = ShapeStyle { color: colour.to_rgba(), filled: true, stroke_width: 0 };
         drawn(self.0.draw_rect((0, 0), (0, 0), &style, true));
@@ -196,13 +196,13 @@ impl Canvas<'_> {
         drawn(self.0.draw_text(text, &type_of(ink, side, TEXT), pixel(at)));
     }
 
-    /// A figure that stands for itself.
+    /// Draws a large number.
     pub(crate) fn large(&mut self, side: Side, at: (f64, f64), text: &str) {
         drawn(self.0.draw_text(text, &type_of(Ink::Strong, side, LARGE), pixel(at)));
     }
 }
 
-/// A point in units as the drawing has it.
+/// Converts a point from units to pixels of the drawing.
 pub(super) fn pixel((x, y): (f64, f64)) -> (i32, i32) {
     ((x * SCALE).round() as i32, (y * SCALE).round() as i32)
 }
@@ -234,7 +234,7 @@ pub(crate) fn svg(
     format!("<svg role=\"img\" viewBox=\"0 0 {width} {height}\">{title}{}", grouped(&inked(body), &groups))
 }
 
-/// Exchanges the rectangles that stand for edges of groups for the edges.
+/// Replaces the marker rectangles by the start and end tags of groups.
 fn grouped(body: &str, groups: &[Markup]) -> String {
     let edge = |RGBColor(red, green, blue): RGBColor| {
         format!("<rect x=\"0\" y=\"0\" width=\"0\" height=\"0\" fill=\"#{red:02X}{green:02X}{blue:02X}\"/>")
@@ -249,14 +249,14 @@ fn grouped(body: &str, groups: &[Markup]) -> String {
     whole.replace(&end, "</g>")
 }
 
-/// A part of a drawing, and what is shown to who points at it.
+/// An area of a drawing, and the text that a reader sees when pointing at it.
 pub(crate) struct Area {
     pub(crate) upper_left: (f64, f64),
     pub(crate) lower_right: (f64, f64),
     pub(crate) text: String,
 }
 
-/// The `<svg>` with these areas above all that is drawn.
+/// The `<svg>` with these areas on top of the drawing.
 pub(crate) fn titled(svg: &str, areas: &[Area]) -> String {
     let area = |Area { upper_left, lower_right, text }: &Area| {
         let ((left, top), (right, bottom)) = (pixel(*upper_left), pixel(*lower_right));

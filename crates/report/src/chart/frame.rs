@@ -71,7 +71,7 @@ impl Frame {
         }
     }
 
-    /// The horizontal axis alone, as one group: the script of the page draws other ticks where it shows less of the time.
+    /// The horizontal axis only. Its line and ticks are one group: the script of the page replaces the ticks when it zooms in on the time.
     pub(crate) fn horizontal(&self, canvas: &mut Canvas<'_>, x: &Axis<'_>) {
         canvas.group(html! { g data-ticks="" {} }, |canvas| self.ticks(canvas, x));
         canvas.text(Ink::Text, Side::Left, (self.right, self.bottom + 34.0), &titled(x));

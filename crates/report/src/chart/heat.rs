@@ -5,7 +5,7 @@ use super::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use super::frame::WIDTH;
 use crate::table::{Column, Row, Table};
 
-/// Height of a cell, and of the heads of the columns.
+/// Height of a cell, and of the column headings.
 const CELL: f64 = 46.0;
 const HEAD: f64 = 44.0;
 /// Opacity of the strongest background. Text on it stays readable.
@@ -13,23 +13,23 @@ const GROUND_MOST: f64 = 0.35;
 
 /// One cell.
 pub(crate) struct Cell {
-    /// Value that the opacity of its background follows.
+    /// Value that determines the opacity of the background.
     pub(crate) value: f64,
     /// `12,340`
     pub(crate) text: String,
     /// `12,100–12,600`; empty if unknown.
     pub(crate) beside: String,
-    /// Best value of the grid.
+    /// True for the best value of the grid.
     pub(crate) best: bool,
 }
 
-/// The grid with the names of its axes and their levels; a combination that was not measured is an empty cell.
+/// The grid with the names of its axes and their levels. A combination that was not measured is an empty cell.
 pub(crate) struct Heat {
     pub(crate) heading: String,
     pub(crate) caption: String,
     pub(crate) rows: (String, Vec<String>),
     pub(crate) columns: (String, Vec<String>),
-    /// Row by row.
+    /// The cells, row by row.
     pub(crate) cells: Vec<Vec<Option<Cell>>>,
 }
 

@@ -52,13 +52,13 @@ impl Key {
     }
 }
 
-/// The entries, each ink once; none where there is nothing to tell apart.
+/// The entries, one for each ink. Returns no entries for fewer than two inks.
 pub(crate) fn legend(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
     let keys = by_ink(entries);
     if keys.len() < 2 { Vec::new() } else { keys }
 }
 
-/// The entries in the order in which they first come: what shares an ink shares its entry.
+/// The entries in the order of their first occurrence. Texts with the same ink share one entry.
 pub(crate) fn by_ink(entries: impl IntoIterator<Item = Key>) -> Vec<Key> {
     let mut keys: Vec<(Ink, Vec<String>)> = Vec::new();
     for entry in entries {

@@ -20,7 +20,7 @@ pub(super) const COLUMNS: usize = 360;
 /// Rows of the table below a chart; the raw numbers have more.
 const ROWS: usize = 40;
 
-/// What the script of a page calls a band.
+/// Name of a band for the script of the page.
 const BAND: &str = "lowest to highest";
 
 /// Radius of a point that has no neighbours, so that it is seen.
@@ -37,7 +37,7 @@ pub(crate) struct Line {
     points: Vec<(f64, Option<f64>)>,
     /// Whether a value stands until the next one is known.
     joined: bool,
-    /// Leaves a gap while the database answers nobody.
+    /// Leaves a gap while the database answers no session.
     broken: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Course {
 }
 
 impl Span {
-    /// The marks of a trial, kind by kind. A moment has no length. An outage with a silence is drawn once.
+    /// The marks of a trial, sorted by kind. A moment has no length. An outage that overlaps a silence is drawn once.
     pub(crate) fn of(trial: &Trial) -> Vec<Self> {
         let all = &trial.beside.marks;
         let overlaps = |one: &Mark, other: &Mark| {
@@ -91,17 +91,17 @@ impl Span {
         Self { ink, name: mark.kind.name(), begin_s: mark.begin_s, end_s }
     }
 
-    /// True for a moment, which is a dashed line.
+    /// True for a moment. It is drawn as a dashed line.
     fn is_moment(&self) -> bool {
         self.ink == Ink::Text
     }
 
-    /// True if the database answered nobody.
+    /// True if the database answered no session.
     fn is_outage(&self) -> bool {
         [MarkKind::Silence.name(), MarkKind::Outage.name()].contains(&self.name)
     }
 
-    /// What stands above it: an outage with its length.
+    /// The text above the span. For an outage, it includes the length.
     fn label(&self) -> String {
         let length_s = self.end_s - self.begin_s;
         if self.is_outage() && length_s.is_finite() {
@@ -111,7 +111,7 @@ impl Span {
         }
     }
 
-    /// Entries of a legend: a colour each, and all moments together.
+    /// Entries of a legend: one for each colour, and one for all moments.
     pub(super) fn keys(spans: &[Self]) -> Vec<Key> {
         let mut moments: Vec<&str> = Vec::new();
         for span in spans.iter().filter(|span| span.is_moment()) {
@@ -146,7 +146,7 @@ impl Band {
         self.points.iter().map(|point| point.2)
     }
 
-    /// As a group with what it reads.
+    /// Draws the band as a group with its readings.
     pub(super) fn draw(
         &self,
         canvas: &mut Canvas<'_>,
@@ -248,8 +248,8 @@ impl Line {
         Self { broken: true, ..self }
     }
 
-    /// Its points without those of seconds that lie in one of these times for the most part. A second in which one begins or ends is drawn
-    /// as far as it lies outside.
+    /// The points without the seconds that are mostly within one of these gaps. If a gap starts or ends within a second, only the part of
+    /// the second outside the gap is drawn.
     fn without(&self, gaps: &[(f64, f64)]) -> Vec<(f64, Option<f64>)> {
         if gaps.is_empty() {
             return self.points.clone();
@@ -264,7 +264,7 @@ impl Line {
                 Some(value) => {
                     let from = within(begin_s).map(|gap| gap.1);
                     drawn.extend(from.map(|_| (begin_s, None)));
-                    // Its value holds from its begin on, also where no line leads to it.
+                    // The value applies from the start of its second, even if no line leads to it.
                     let is_first = drawn.last().is_some_and(|point| point.1.is_none());
                     drawn.extend(is_first.then_some((from.unwrap_or(begin_s), Some(value))));
                     drawn.push((within(end_s).map_or(end_s, |gap| gap.0), Some(value)));
@@ -275,13 +275,13 @@ impl Line {
         drawn
     }
 
-    /// Its group; see [`Times::series`].
+    /// The group of the line; see [`Times::series`].
     pub(super) fn group(&self, gaps: &[(f64, f64)], times: &Times, print: Print<'_>) -> Markup {
         let gaps = if self.broken { gaps } else { &[] };
         times.series((self.ink, &self.name), &self.readings(gaps), print)
     }
 
-    /// What is drawn of it: nothing of the seconds that lie in one of these times for the most part.
+    /// The readings that are drawn. Unless the line is joined, they exclude the seconds that are mostly within one of these gaps.
     fn readings(&self, gaps: &[(f64, f64)]) -> Vec<Reading> {
         let is_gap = |middle: f64| gaps.iter().any(|gap| (gap.0..gap.1).contains(&middle));
         let begin_s = |index: usize| match index {
@@ -327,7 +327,7 @@ pub(crate) fn throughput(trial: &Trial) -> Option<Chart> {
     })
 }
 
-/// The longest latency of a kind in each second, its p99 and its p50.
+/// The longest latency, the p99 and the p50 of a kind of operation in each second.
 pub(super) fn latencies(trial: &Trial, kind: &str) -> [Line; 3] {
     let of = |ink: Ink, name: &str, value: fn(&OperationSample) -> Option<f64>| {
         Line::of(ink, name, trial, move |sample| sample.operations.get(kind).and_then(value))
@@ -339,7 +339,7 @@ pub(super) fn latencies(trial: &Trial, kind: &str) -> [Line; 3] {
     ]
 }
 
-/// p50, p99 and longest latency of a kind. None of a trial with fewer than two seconds.
+/// p50, p99 and longest latency of a kind of operation. Returns none if the trial has fewer than two seconds.
 pub(crate) fn latency(trial: &Trial, kind: &str) -> Option<Chart> {
     let all = latencies(trial, kind);
     let missing = all.iter().any(|line| line.values().count() * 2 < line.points.len());
@@ -427,7 +427,7 @@ pub(super) fn draw_line(canvas: &mut Canvas<'_>, line: &Line, gaps: &[(f64, f64)
     }
 }
 
-/// A background for each span, wide enough to be seen, and a dashed line at each moment.
+/// Draws a background for each span, at least wide enough to be visible, and a dashed line at each moment.
 pub(super) fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
     canvas.group(readings::marks(None), |canvas| {
         for span in spans.iter().filter(|span| !span.is_moment()) {
@@ -441,7 +441,7 @@ pub(super) fn mark(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &S
     });
 }
 
-/// The name of each span above the data, where it has room; those of moments below them.
+/// Writes the names of spans above the data if there is room. Names of moments are on a line below the names of other spans.
 pub(super) fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &Scale) {
     let mut free = [frame.left; 2];
     let mut by_begin: Vec<&Span> = spans.iter().collect();
@@ -451,7 +451,7 @@ pub(super) fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &S
         let (label, line) = (span.label(), usize::from(has_both && span.is_moment()));
         let width = text_width(&label);
         let at = f64::midpoint(x.at(span.begin_s), x.at(span.end_s));
-        // The name of a moment stands before its line, in which an outage begins.
+        // The name of a moment is left of its line, because an outage can start at the line.
         let middle = if line == 1 { x.at(span.begin_s) - width / 2.0 - 4.0 } else { at };
         let (least, most) = (frame.left + width / 2.0, frame.right - width / 2.0);
         let middle = middle.min(most).max(least);
@@ -465,7 +465,7 @@ pub(super) fn name(canvas: &mut Canvas<'_>, spans: &[Span], frame: &Frame, x: &S
     }
 }
 
-/// A ground under the seconds that make no figures. Its group says where the data is and when it is read.
+/// Draws a background under the seconds that do not count. Its group gives the position of the data and the times of readings.
 pub(super) fn shade(canvas: &mut Canvas<'_>, trial: &Trial, frame: &Frame, x: &Scale) {
     let end =
         |phase: Phase| trial.samples.iter().filter(|s| s.phase == phase).map(|s| s.end_s).reduce(f64::max);
@@ -504,7 +504,7 @@ pub(super) fn table(drawn: &[Line], unit: &str, print: fn(f64) -> String) -> Tab
     by_second(&drawn.iter().map(|line| (line, (unit, print))).collect::<Vec<_>>())
 }
 
-/// Lines through the same seconds, each with its unit and how its figures are printed.
+/// A table of lines with the same seconds. Each line has its unit and the function that prints its values.
 pub(super) fn by_second(drawn: &[(&Line, Print<'_>)]) -> Table {
     let mut columns = vec![Column::number("second")];
     columns.extend(
@@ -561,7 +561,7 @@ mod tests {
         assert_eq!(remark, " The chart shows the highest 4 of 6 devices.");
     }
 
-    /// A line once led through the seconds without an answer.
+    /// The line once continued through the seconds without an answer.
     #[test]
     fn a_broken_line_has_a_gap_where_nobody_was_answered() {
         let points = [(1.0, Some(5.0)), (2.0, Some(0.0)), (3.0, Some(0.0)), (4.0, Some(7.0))];
@@ -577,7 +577,7 @@ mod tests {
             [(1.0, Some(5.0)), (2.0, None), (3.0, None), (3.0, None), (3.2, Some(7.0)), (4.0, Some(7.0))];
         assert_eq!(drawn, expected, "from the first answer on");
         assert_eq!(line.without(&[]), points);
-        // Seconds in which it begins or ends are drawn as far as they lie outside.
+        // If a gap starts or ends within a second, only the part of the second outside the gap is drawn.
         let within = line.without(&[(1.6, 2.4)]);
         let expected = [
             (1.0, Some(5.0)),
@@ -590,7 +590,7 @@ mod tests {
         assert_eq!(within, expected);
     }
 
-    /// Fault and outage were a brown block, and the legend had an orange and a green twice.
+    /// A fault and an outage were once one brown block, and the legend listed orange and green twice.
     #[test]
     fn marks_have_a_colour_each_and_moments_share_an_entry() {
         let spans = [

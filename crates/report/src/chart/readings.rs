@@ -1,8 +1,8 @@
-//! What the script of a page shows of a chart to a reader who points at it: times and values as texts in attributes of groups.
+//! Readings that the script of the page shows when a reader points at a chart: times and values, as text in attributes of groups.
 //!
-//! Times are differences in seconds. Values are printed as in the table below the chart: `1.23_ms 1.31 980_µs`, in which a value without
-//! a unit has that of the value before it. `2.1:3.4` is the lowest and the highest value, `-` is a gap, and `0*12` stands for twelve times
-//! the same. Nothing is computed from these texts.
+//! Times are differences in seconds. Values are printed as in the table below the chart: `1.23_ms 1.31 980_µs`. A value without a unit
+//! has the unit of the value before it. `2.1:3.4` is the lowest and the highest value, and `-` is a gap. `0*12` means the same value
+//! twelve times. The script computes nothing from these texts.
 
 use maud::{Markup, html};
 
@@ -13,16 +13,16 @@ use super::reduce::spans;
 use super::scale::Scale;
 use crate::trial::Trial;
 
-/// A value of another clock is of the second that it is as near to.
+/// A reading from another clock belongs to a second if it is at most this far from the end of the second.
 const NEAR_S: f64 = 0.6;
 
-/// A reading at a time: its lowest and its highest value.
+/// The time of a reading, its lowest value and its highest value.
 pub(crate) type Reading = (f64, f64, f64);
 
-/// How a value of a series is printed: its unit, and the function that prints it.
+/// The unit of a series, and the function that prints its values.
 pub(crate) type Print<'a> = (&'a str, fn(f64) -> String);
 
-/// The seconds of a trial, or columns of several seconds each: all series of a drawing are read at the same times.
+/// The seconds of a trial, or columns of several seconds each. All series of a drawing are read at the same times.
 pub(crate) struct Times {
     ends_s: Vec<f64>,
     is_reduced: bool,
@@ -42,7 +42,7 @@ impl Times {
         Self { ends_s: last.collect(), is_reduced: true }
     }
 
-    /// The group of what lies under the data: the edges of the data, the second at its right edge, and the times.
+    /// The group under the data: the edges of the data, the second at the right edge, and the times.
     pub(crate) fn plot(&self, frame: &Frame, x: &Scale) -> Markup {
         let ((left, top), (right, bottom)) =
             (pixel((frame.left, frame.top)), pixel((frame.right, frame.bottom)));
@@ -58,7 +58,7 @@ impl Times {
         html! { g data-plot=(edges) data-times=(repeated(steps)) data-columns=[columns] {} }
     }
 
-    /// The group of a series: what it is called, and what it reads at each time.
+    /// The group of a series: its name, and its reading at each time.
     pub(crate) fn series(
         &self,
         (ink, name): (Ink, &str),
@@ -70,7 +70,7 @@ impl Times {
         html! { g data-name=(name) data-ink=(ink.variable()) data-unit=[unit] data-values=(values) {} }
     }
 
-    /// The lowest and the highest value of each time; none where nothing was read.
+    /// The lowest and the highest value at each time; none if nothing was read then.
     fn read(&self, readings: &[Reading]) -> Vec<Option<(f64, f64)>> {
         let before = |time: f64| readings.partition_point(|reading| reading.0 <= time);
         let of = |index: usize| {
@@ -91,7 +91,7 @@ fn extremes(readings: &[Reading]) -> Option<(f64, f64)> {
     lowest.zip(readings.iter().map(|reading| reading.2).reduce(f64::max))
 }
 
-/// The group of marks of times. What is written stands where its time is, in units, and keeps its distance from there.
+/// The group of marks of times. A text belongs to the position `at`, in units, and keeps its distance from this position.
 pub(crate) fn marks(at: Option<f64>) -> Markup {
     let at = at.map(|at| pixel((at, 0.0)).0.to_string()).unwrap_or_default();
     html! { g data-marks=(at) {} }
@@ -102,7 +102,7 @@ pub(crate) fn labels() -> Markup {
     html! { g data-labels="" {} }
 }
 
-/// Values as the table below the chart has them, with a unit where it changes.
+/// Values as printed in the table below the chart, with a unit only if it differs from the unit before.
 fn printed(values: &[Option<(f64, f64)>], print: fn(f64) -> String) -> String {
     let mut unit = String::new();
     let mut one = |text: String| {
@@ -120,7 +120,7 @@ fn printed(values: &[Option<(f64, f64)>], print: fn(f64) -> String) -> String {
     }))
 }
 
-/// Texts with a space between them; the same several times in a row as `text*3`.
+/// Texts separated by spaces. Equal texts in a row are written once, as `text*3`.
 fn repeated(texts: impl Iterator<Item = String>) -> String {
     let mut runs: Vec<(String, usize)> = Vec::new();
     for text in texts {
@@ -139,7 +139,7 @@ pub(crate) mod tests {
     use crate::chart::over_time::{self, Line};
     use crate::format::{decimal_bytes, figure, latency};
 
-    /// What a reader is told of each series at each time, read as the script reads it: name, and texts with their units.
+    /// The readings of each series at each time, decoded as the script decodes them: name, and texts with their units.
     pub(crate) fn told(svg: &str) -> Vec<(String, Vec<String>)> {
         let document = roxmltree::Document::parse(svg).unwrap();
         let groups = document.descendants().filter(|node| node.has_attribute("data-values"));
@@ -193,7 +193,7 @@ pub(crate) mod tests {
         assert_eq!(printed(&[1.0, 0.0, 2.0].map(|value| Some((value, value))), print), "1_a_b 0_ 2_a_b");
     }
 
-    /// A clock of its own reads a little beside the seconds of the load, and may miss one.
+    /// A separate clock differs slightly from the seconds of the load, and can miss a second.
     #[test]
     fn a_second_has_the_reading_that_is_nearest_and_none_from_far_away() {
         let times = Times::at(&[1.0, 2.0, 3.0, 4.0, 5.0]);
@@ -244,7 +244,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The script reads all series of a drawing, in all of its panels, at one index.
+    /// The script uses the same index for all series of a drawing, in all of its panels.
     #[test]
     fn all_series_of_a_drawing_have_the_times_of_its_first_panel() {
         let mut panels = 0;

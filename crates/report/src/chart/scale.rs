@@ -40,7 +40,7 @@ impl Scale {
         Self { spread: Spread::Log10, low, high, from, to }
     }
 
-    /// A logarithmic scale that is only as wide as its values need. It shows the distance between rates that are close.
+    /// A logarithmic scale that is only as wide as its values need. It shows differences between similar rates.
     pub(crate) fn factors(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, mut high) = (round_below(low.max(1e-3)), round_above(high.max(1e-3)));
         if high <= low {

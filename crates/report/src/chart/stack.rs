@@ -16,7 +16,7 @@ use crate::trial::Trial;
 /// Columns that layers are reduced to.
 const COLUMNS: usize = 240;
 
-/// Layers that a reader tells apart by their colours.
+/// Maximum number of layers that readers can distinguish by colour.
 const LAYERS: usize = 4;
 
 /// The layers of a trial whose servers told what their sessions did; none of a single second.
@@ -52,7 +52,7 @@ pub(crate) fn sessions(trial: &Trial) -> Option<Chart> {
     })
 }
 
-/// The most that the layers come to together.
+/// The highest sum of all layers.
 pub(super) fn highest(layers: &[Layer]) -> f64 {
     let seconds = layers.first().map_or(0, |(_, values)| values.len());
     let upper = |index: usize| layers.iter().map(|(_, values)| values[index]).sum::<f64>();
@@ -97,7 +97,7 @@ fn draw(canvas: &mut Canvas<'_>, trial: &Trial, y: &Axis<'_>, ends_s: &[f64], la
     name(canvas, &marks, &frame, &x.scale);
 }
 
-/// Each layer as a group, upon the ones before it.
+/// Draws each layer as a group, on top of the layers before it.
 pub(super) fn draw_layers(
     canvas: &mut Canvas<'_>,
     (x, y): (&Scale, &Scale),
@@ -117,10 +117,10 @@ pub(super) fn draw_layers(
     }
 }
 
-/// Longest time between two readings that are joined. Their times are rounded, so readings that follow each other may be two apart.
+/// Longest time between two readings that are joined. Times are rounded, so consecutive readings can be two seconds apart.
 const GAP_S: f64 = 2.5;
 
-/// Ranges of seconds that follow each other. Nothing is drawn while a server was not read, or gave no answer.
+/// Ranges of consecutive seconds. Nothing is drawn while the server was not read, or did not answer.
 fn unbroken(ends_s: &[f64], outages: &[(f64, f64)]) -> Vec<Range<usize>> {
     let is_out =
         |index: usize| outages.iter().any(|&(begin, end)| (begin..end).contains(&(ends_s[index] - 0.5)));
@@ -136,7 +136,7 @@ fn unbroken(ends_s: &[f64], outages: &[(f64, f64)]) -> Vec<Range<usize>> {
 
 type Outline = Vec<(f64, f64)>;
 
-/// Of each layer that of seconds that follow each other.
+/// The outline of each layer within a range of consecutive seconds.
 fn outlines(run: &Range<usize>, (x, y): (&Scale, &Scale), ends_s: &[f64], layers: &[Layer]) -> Vec<Outline> {
     let most = (COLUMNS * run.len()).div_ceil(ends_s.len());
     let columns: Vec<Range<usize>> =
@@ -160,7 +160,7 @@ fn outlines(run: &Range<usize>, (x, y): (&Scale, &Scale), ends_s: &[f64], layers
 mod tests {
     use super::unbroken;
 
-    /// A straight ramp once led through the time in which the server was dead.
+    /// A straight ramp was once drawn across the time in which the server was down.
     #[test]
     fn nothing_is_drawn_where_nothing_was_read_or_nobody_was_answered() {
         assert_eq!(unbroken(&[1.0, 2.0, 3.0], &[]).first(), Some(&(0..3)));

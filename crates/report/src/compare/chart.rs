@@ -1,5 +1,5 @@
-//! What figures gain over the first side: a ring where it was, a dot where it is, with its interval. In per cent, or as factors where a
-//! change is told as one.
+//! The gain of each figure over the first side: a ring for the first side, and a dot with an interval for this one. Gains are in per
+//! cent, or factors if a change is printed as a factor.
 
 use stats::Comparison;
 

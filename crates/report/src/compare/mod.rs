@@ -136,7 +136,7 @@ pub struct ComparedStudy {
     /// Name and tags that the user gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub called: Option<String>,
-    /// What it measured, on what and where.
+    /// Title of the measurement, with its target and machine.
     #[serde(skip)]
     pub(crate) measured: String,
     /// Begin, RFC 3339 in UTC.
@@ -151,13 +151,13 @@ pub struct ComparedStudy {
     /// How reliable its figures are by themselves, and why.
     #[serde(skip)]
     pub(crate) trust: (Reliability, String),
-    /// The next step for this run by itself.
+    /// The next step for this run, apart from the comparison.
     #[serde(skip)]
     pub(crate) next: Option<String>,
     /// Its results directory as it was given.
     #[serde(skip)]
     pub(crate) place: String,
-    /// Title that the user gave it.
+    /// The user's title of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_title: Option<String>,
     /// Name that the user gave it.

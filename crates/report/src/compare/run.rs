@@ -26,7 +26,7 @@ impl<'a> Run<'a> {
         Self { name, study, report: Report::of(study) }
     }
 
-    /// How reliable its figures are by themselves, why, and the next step.
+    /// The reliability of the run apart from the comparison, the reason, and the next step.
     pub(crate) fn trust(&self) -> (Reliability, String, Option<String>) {
         let summary = Summary::of(&self.report);
         let reason = summary.reliability_reason();

@@ -19,7 +19,7 @@ pub(super) fn compare(first: &StudyRecord, this: &StudyRecord) -> Compare {
     Compare::of(&[("first".to_owned(), first), ("this".to_owned(), this)], None, None)
 }
 
-/// A study that is better than the one before.
+/// A study that is better than an earlier one.
 pub(crate) fn improved() -> Compare {
     compare(&study(7, 1.0, 0), &study(7, 1.25, 100))
 }
@@ -627,7 +627,7 @@ fn a_page_of_several_sides_says_of_each_answer_whose_it_is() {
     assert!(summary.contains("second: ") && !summary.contains("second: failed"), "{summary}");
 }
 
-/// The first screen said that a run has low reliability, and neither why nor what to do.
+/// The first screen once reported low reliability of a run without the reason and the remedy.
 #[test]
 fn a_run_of_low_reliability_says_why_and_what_to_do() {
     let mut this = study(7, 1.25, 100);

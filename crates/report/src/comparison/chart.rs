@@ -196,7 +196,7 @@ fn line(canvas: &mut Canvas<'_>, levels: &[Level<'_>], x: &Scale, y: &Scale) {
     let ink = Ink::Series(0);
     let ends: Vec<(f64, Estimate)> =
         levels.iter().filter_map(|level| Some((x.at(level.number), level.point.values.interval?))).collect();
-    // Between two levels nothing was measured.
+    // Two levels have no shaded band, because nothing was measured between them.
     if ends.len() == levels.len() && levels.len() > 2 {
         let upper = ends.iter().map(|(at, interval)| (*at, y.at(interval.high)));
         let lower = ends.iter().rev().map(|(at, interval)| (*at, y.at(interval.low)));

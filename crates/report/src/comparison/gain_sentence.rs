@@ -110,7 +110,7 @@ impl Axis<'_> {
         if self.setting.is_empty() { words } else { format!("{}, {words}", self.setting) }
     }
 
-    /// The head of a list of levels: `flush rows: levels better than 40`. Named configurations need no axis before them.
+    /// The start of a list of levels: `flush rows: levels better than 40`. Named configurations have no axis in front.
     fn lead(&self, head: &str) -> String {
         match self.group() {
             group if group.is_empty() => head.to_owned(),

@@ -1,5 +1,5 @@
-//! The head of a study's page: what each axis gains at most, and the chart that compares the levels: a grid of two axes, else the chart
-//! of the first one.
+//! The top of a study's page: the largest gain along each axis, and the chart that compares the levels. With two axes the chart is a grid,
+//! otherwise the chart of the first axis.
 
 use stats::Best;
 
@@ -9,7 +9,7 @@ use crate::chart::heat::{Cell, Heat};
 use crate::format::{self, figure};
 use crate::lead::{Lead, Tile, Tone};
 
-/// Levels of an axis for which a grid has room.
+/// Maximum levels of the two axes of a grid.
 const ROWS_MOST: usize = 10;
 const COLUMNS_MOST: usize = 5;
 
@@ -20,7 +20,7 @@ pub(crate) fn of(compared: &StudyComparison) -> Lead {
     Lead { tiles, chart: grid(compared).or_else(first) }
 }
 
-/// The largest gain along an axis, where the others stay at their references.
+/// The largest gain along an axis, with the other axes at their references.
 fn most(compared: &StudyComparison, axis: &ComparedAxis) -> Option<Tile> {
     let gains = axis.series.iter().filter(|series| series.at_reference).flat_map(|series| {
         let points = series.points.iter().flatten().map(|&index| &compared.points[index]);
@@ -44,7 +44,7 @@ fn most(compared: &StudyComparison, axis: &ComparedAxis) -> Option<Tile> {
     Some(Tile::new(label, change.figure(), unit).beside(beside).tone(tone))
 }
 
-/// The places of the best combination, or of all that tie, and what they are.
+/// The index of the best combination, or the indexes of all that tie, and a description.
 fn leaders(compared: &StudyComparison) -> (Vec<usize>, &'static str) {
     match sentence::best(compared) {
         None => (Vec::new(), "the best"),
@@ -54,7 +54,7 @@ fn leaders(compared: &StudyComparison) -> (Vec<usize>, &'static str) {
     }
 }
 
-/// The best combination of two axes, with those that tie with it.
+/// The best combination of two axes, and the combinations that tie with it.
 fn best(compared: &StudyComparison) -> Option<Tile> {
     let (places, _) = leaders(compared);
     let (&first, others) = places.split_first()?;
@@ -69,7 +69,7 @@ fn best(compared: &StudyComparison) -> Option<Tile> {
     )
 }
 
-/// The values over two axes; none of another number of axes, or of more levels than fit.
+/// The values over two axes. Returns none for another number of axes, or if the levels do not fit.
 fn grid(compared: &StudyComparison) -> Option<Chart> {
     let [one, other] = compared.axes.as_slice() else { return None };
     let (rows, columns) = if one.levels.len() >= other.levels.len() { (one, other) } else { (other, one) };

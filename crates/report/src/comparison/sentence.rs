@@ -128,7 +128,7 @@ fn best_combination(comparison: &StudyComparison) -> Option<Verdict> {
     Some(Verdict { effect, ..verdict })
 }
 
-/// Which of all combinations is ahead of the others, by their places.
+/// The best combination, or the combinations that tie for the best, by index.
 pub(super) fn best(comparison: &StudyComparison) -> Option<Best> {
     let figures = comparison.points.iter().map(|point| point.values.by_block.as_slice());
     let looks = comparison.looks.as_ref().map(|looks| &looks.levels);

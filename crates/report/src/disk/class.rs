@@ -142,7 +142,7 @@ fn between(low: f64, high: f64) -> f64 {
     (low * high).sqrt()
 }
 
-/// A class of storage on the scale of one ability: what it is called there, and the rate at which it ends; the last has no end.
+/// A class of storage on a scale: its name, and the rate at which it ends. The last class has no end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Band {
     pub(super) name: &'static str,
@@ -153,7 +153,7 @@ fn bands<const COUNT: usize>(names: [&'static str; COUNT], ends: &[f64]) -> Vec<
     names.into_iter().enumerate().map(|(place, name)| Band { name, end: ends.get(place).copied() }).collect()
 }
 
-/// Rates at which a single disk, several of them, and a flash drive end.
+/// Rates at which the classes of single disks, of several disks and of flash drives end.
 fn ends(one: f64, several: [f64; 2], flash: f64, array: f64) -> [f64; 3] {
     [between(one, several[0]), between(several[1], flash), between(flash, array)]
 }
@@ -177,7 +177,7 @@ pub(super) fn commits(storage: &Storage) -> Option<Rank> {
     })
 }
 
-/// Commits a second, one after the other. Disks of every speed are one class here: the scale has no room for both.
+/// Classes by commits per second, one after the other. Disks of every speed are one class: the scale has no room for two.
 pub(super) fn commit_bands() -> Vec<Band> {
     bands(["HDD", "SSD", "write cache"], &[1e6 / HALF_TURN_15000_US, 1e6 / FLASH_WRITE_US])
 }
@@ -189,12 +189,12 @@ fn read_ends(library: &Library) -> Option<[f64; 3]> {
     Some(ends(library.disk()?.reads_per_s[1], several, flash, array))
 }
 
-/// Pages that are read.
+/// Class by page reads.
 pub(super) fn reads(storage: &Storage, library: &Library) -> Option<Rank> {
     Some(ranked(storage.pages.as_ref()?.per_s, read_ends(library)?))
 }
 
-/// Pages read a second.
+/// Classes by page reads per second.
 pub(super) fn read_bands(library: &Library) -> Option<Vec<Band>> {
     Some(bands(["HDD", "HDD RAID", "SSD", "flash array"], &read_ends(library)?))
 }
@@ -208,7 +208,7 @@ pub(super) fn writes(storage: &Storage, library: &Library) -> Option<Rank> {
     Some(ranked(storage.writes.as_ref()?.per_s, ends))
 }
 
-/// The published disks read blocks of 512 KB from anywhere, so that a scan of theirs is faster than this.
+/// The published disks read 512 KB blocks at random positions, so sequential scans on them are faster than these rates.
 fn scan_ends(library: &Library) -> Option<[f64; 3]> {
     let several = library.raids()?[1].mb_per_s?;
     Some([library.disk()?.mb_per_s?, between(several, SATA_MB_PER_S), SATA_MB_PER_S])
@@ -218,12 +218,12 @@ pub(super) fn scans(storage: &Storage, library: &Library) -> Option<Rank> {
     Some(ranked(storage.scan.as_ref()?.mb_per_s, scan_ends(library)?))
 }
 
-/// Megabytes scanned a second.
+/// Classes by megabytes scanned per second.
 pub(super) fn scan_bands(library: &Library) -> Option<Vec<Band>> {
     Some(bands(["HDD", "HDD RAID", "SATA", "NVMe or array"], &scan_ends(library)?))
 }
 
-/// Where the ends of all bands come from, in sentences.
+/// The sources of all class limits, in sentences.
 pub(super) fn ends_in_words(library: &Library) -> String {
     let sources = library.sources().map(|source| source.short.as_str()).join("; ");
     format!(
@@ -313,7 +313,7 @@ mod tests {
         );
     }
 
-    /// A chart whose classes end elsewhere than those of the sentences would contradict them.
+    /// The chart and the sentences would contradict each other if their class limits differed.
     #[test]
     fn classes_on_a_scale_end_where_ranks_do() {
         let library = published::library().unwrap();

@@ -379,7 +379,7 @@ mod tests {
         assert!(near.starts_with("Flushes: no sign"), "{near}");
     }
 
-    /// A virtual disk was judged by the time of its medium, which nobody knows.
+    /// A virtual disk was once compared with the time of its medium, although the medium is unknown.
     #[test]
     fn an_unknown_medium_is_compared_with_nothing() {
         let costs = [(Way::Dsync, 900.0), (Way::Fdatasync, 950.0), (Way::Plain, 40.0)]

@@ -312,7 +312,7 @@ impl Shown for Disk {
         lead::chart(report)
     }
 
-    /// The sweeps, or all latencies on one scale and the course of each test.
+    /// The sweeps. If there is neither a sweep nor a steady state: all latencies on one scale, and the course of each test.
     fn overview(&self, report: &Report) -> Vec<Chart> {
         let mut charts: Vec<Chart> = sweep_chart::sweeps(&report.disk.sweeps).into_iter().flatten().collect();
         if charts.is_empty() && report.disk.steady_state.is_none() {

@@ -126,7 +126,7 @@ impl Storage {
     }
 }
 
-/// The first trial that ran of a kind of test.
+/// The first trial of a kind of test that ran.
 pub(super) fn first_trial(report: &Report, kind: Kind) -> Option<&Trial> {
     report.disks().find(|trial| trial.has_run() && trial.disk().map(kind_of) == Some(kind))
 }

@@ -43,7 +43,7 @@ pub struct Sweep {
     pub knee: Option<Knee>,
     /// Why no knee is claimed.
     pub no_knee: Option<String>,
-    /// The same in a few words, the same for all that have it in common.
+    /// The reason in a few words, the same for all series with this reason.
     #[serde(skip)]
     pub(crate) no_knee_in_short: Option<&'static str>,
     /// Mean latency past which the series was to stop.
@@ -54,7 +54,7 @@ pub struct Sweep {
     pub skipped: Vec<u32>,
     /// Trials of the series.
     pub trials: Vec<u32>,
-    /// Depths that were asked for, rising, whether they were measured or not.
+    /// All requested depths in ascending order, measured or not.
     #[serde(skip)]
     pub(crate) asked: Vec<u32>,
 }
@@ -65,12 +65,12 @@ impl Sweep {
         self.points.iter().max_by(|a, b| a.per_s.total_cmp(&b.per_s))
     }
 
-    /// Whether a depth between two others was asked for and is not known: no line is drawn past it.
+    /// True if a requested depth between these two is unknown. The chart then draws no line between them.
     pub(crate) fn lacks_between(&self, from: u32, to: u32) -> bool {
         self.asked.iter().any(|depth| (from + 1..to).contains(depth))
     }
 
-    /// The point with the highest rate within the tolerance; a deeper one may be within it and slower.
+    /// The point with the highest rate within the tolerance. A greater depth can be within the tolerance too, but slower.
     pub(crate) fn best_within(&self) -> Option<&SweepPoint> {
         let is_within = |point: &&SweepPoint| {
             point.mean_us.zip(self.tolerance_us).is_some_and(|(mean, most)| mean <= most)
@@ -164,7 +164,7 @@ fn series(
     })
 }
 
-/// Why no knee is claimed.
+/// The reason why a series has no knee.
 #[derive(Debug)]
 struct Without {
     reason: String,
@@ -184,7 +184,7 @@ fn saturation(curve: &[(f64, Vec<Option<f64>>)], seed: u64) -> Result<Knee, With
     }
 }
 
-/// A reason without its figures.
+/// A reason without figures.
 fn in_short(reason: &NoKnee) -> &'static str {
     match reason {
         NoKnee::NoCurve(_) => "too few usable depths",
@@ -289,7 +289,7 @@ mod tests {
         assert!(saturation(&bent(0.1, 0.9), 1).unwrap_err().reason.contains("faster, not slower"));
     }
 
-    /// 12,540 IOPS at 128 were once "the best within this limit", beside 13,950 at 32.
+    /// 12,540 IOPS at depth 128 was once called "the best within this limit", although depth 32 had 13,950 IOPS.
     #[test]
     fn the_best_rate_within_a_tolerance_need_not_be_the_deepest() {
         let report = Report::of(&crate::tests::sweep());

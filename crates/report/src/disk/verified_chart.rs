@@ -47,7 +47,7 @@ pub(super) fn longest(trial: &Trial, verified: &Verified) -> Option<Chart> {
     Some(course.chart(trial, "Stalls and longest I/O over time", &y, &remark, ("", format::latency)))
 }
 
-/// How many I/Os took long, and where they are drawn.
+/// The number of slow I/Os, and their place in the drawing.
 fn told_of_slow(verified: &Verified) -> String {
     if verified.slow.max(verified.stalls) == 0 {
         return "No I/O took longer than 1 s.".to_owned();

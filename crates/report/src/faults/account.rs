@@ -1,4 +1,4 @@
-//! Outcome of the operations while something was broken: acknowledged, there, lost, without an answer, there twice.
+//! Outcome of the operations during a fault: acknowledged, present, lost, unanswered, duplicate.
 
 use record::Workload;
 
@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::table::{Row, Table, column, dash, words};
 use crate::trial::Trial;
 
-/// Outcome of the operations, over the whole load, counted in what a workload counts: rows, orders, writes.
+/// Outcome of the operations over the whole load, in the units of the workload: rows, orders, writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// Acknowledged, and to be there in the end.

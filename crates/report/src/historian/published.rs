@@ -41,7 +41,7 @@ pub struct HistorianComparison {
 pub struct OurRate {
     /// Configuration, or the search.
     pub configuration: String,
-    /// What the rate is: `stable`, `held`, `not held`, `as fast as the buffer accepted them`, …
+    /// Meaning of the rate: `highest rate held`, `offered and held`, `not held`, `as fast as the buffer accepted them`, …
     pub how: String,
     /// Server and what its commits guarantee.
     pub server: String,

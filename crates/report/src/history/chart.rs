@@ -48,7 +48,7 @@ pub(super) fn of(history: &History, series: &HistorySeries) -> Option<Chart> {
     })
 }
 
-/// The runs with what is known of each of them.
+/// Draws the runs with their known values.
 fn draw(
     canvas: &mut Canvas<'_>,
     (history, series): (&History, &HistorySeries),
@@ -91,7 +91,7 @@ fn courses(series: &HistorySeries) -> Vec<[(f64, f64); 2]> {
     }
 }
 
-/// What is drawn beside dots and lines, as far as it is there.
+/// The caption. It explains only the marks that the chart contains.
 fn caption(history: &History, series: &HistorySeries, low: f64) -> String {
     let steps = (series.pieces.len() > 1).then(|| "Dashed: a change point.".to_owned());
     let changes = changed(history).next().map(|_| {
@@ -102,13 +102,13 @@ fn caption(history: &History, series: &HistorySeries, low: f64) -> String {
     [steps, changes, from_zero, ring].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The runs with which something is known to have changed.
+/// The runs at which a known change occurred.
 fn changed(history: &History) -> impl Iterator<Item = usize> {
     let known = history.changes.iter().filter(|change| change.differences().next().is_some());
     known.map(|change| change.run)
 }
 
-/// A triangle that stands on the axis.
+/// A triangle on the axis.
 fn triangle(canvas: &mut Canvas<'_>, (x, bottom): (f64, f64)) {
     canvas.area(Ink::Text, 1.0, &[(x - 4.0, bottom), (x + 4.0, bottom), (x, bottom - 8.0)]);
 }
@@ -122,7 +122,7 @@ fn scale(low: f64, high: f64) -> Scale {
     Scale { spread: Spread::Linear, low: low - room, high: high + room, from: bottom, to: top }
 }
 
-/// When the runs began, under the axis, as many as have room: days, or times where all are of one day. What does not change stands once.
+/// Writes the start of runs under the axis where it fits: days, or times if all runs are from one day. Equal labels are written once.
 fn runs(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, history: &History) {
     canvas.line(Ink::Axis, 1.0, (frame.left, frame.bottom), (frame.right, frame.bottom));
     let begun: Vec<&str> = history.runs.iter().map(|run| run.started.as_str()).collect();
@@ -141,7 +141,7 @@ fn runs(canvas: &mut Canvas<'_>, frame: &Frame, x: &Scale, history: &History) {
     canvas.text(Ink::Text, Side::Left, (frame.right, frame.bottom + 34.0), &title);
 }
 
-/// A text for each begin, and the title of the axis: `12:43:27`, `start of the run, 2026-11-28 (UTC)`.
+/// A label for each start time, and the title of the axis: `12:43:27`, `start of the run, 2026-11-28 (UTC)`.
 fn begins<'a>(begun: &[&'a str]) -> (Vec<&'a str>, String) {
     let day = |begun: &'a str| begun.get(..10).unwrap_or(begun);
     let one_day = begun.windows(2).all(|pair| day(pair[0]) == day(pair[1]));
@@ -184,7 +184,7 @@ fn table(history: &History, series: &HistorySeries) -> Table {
 mod tests {
     use super::begins;
 
-    /// The same date once stood three times under runs that were seconds apart.
+    /// Runs only seconds apart once had the same date under the axis three times.
     #[test]
     fn runs_of_one_day_have_times_and_others_have_days() {
         let (ticks, title) = begins(&["2026-11-28T12:43:27Z", "2026-11-28T12:43:29Z"]);

@@ -41,7 +41,7 @@ const BESIDE: [&str; 1] = ["p99_ms"];
 pub struct History {
     /// Version of this document's form.
     pub format: u32,
-    /// What the last run measured, and on what.
+    /// Title of the last run, with its target.
     pub measured: String,
     /// The runs in the order of their begin.
     pub runs: Vec<HistoryRun>,
@@ -49,8 +49,8 @@ pub struct History {
     pub left_out: Vec<LeftOut>,
     /// Each figure over the runs.
     pub series: Vec<HistorySeries>,
-    /// What changed in machine, target and settings with the runs that begin something new, and with each other run with which
-    /// anything of it changed.
+    /// Changes of machine, target and settings. There is an entry for each run that starts a new piece of a series, and for each other run
+    /// with a change.
     pub changes: Vec<HistoryChange>,
     /// Place of the run that the last ones are compared with.
     pub baseline: Option<usize>,
@@ -195,7 +195,7 @@ pub struct HistoryChange {
 }
 
 impl HistoryChange {
-    /// All that differs.
+    /// All differences.
     fn differences(&self) -> impl Iterator<Item = &Difference> {
         self.environment.iter().chain(&self.target).chain(&self.settings)
     }
@@ -484,14 +484,14 @@ fn since(
     }
 }
 
-/// What changed with each run in which a series changes, and with each other one with which anything changed.
+/// The changes at each run that starts a new piece of a series, and at each other run with a change.
 fn changes(series: &[HistorySeries], sides: &[&Run<'_>], cells: &[&Cells<'_>]) -> Vec<HistoryChange> {
     let begins: BTreeMap<usize, usize> = series
         .iter()
         .flat_map(|series| series.pieces.windows(2).map(|pair| (pair[1].first, pair[0].last)))
         .collect();
     let change = |run: usize| {
-        // The last run of the piece before need not be the run before.
+        // The last run of the piece before is not always the run directly before.
         let before = begins.get(&run).copied();
         let found = between((sides, cells), before.unwrap_or(run - 1), run);
         (before.is_some() || found.differences().next().is_some()).then_some(found)

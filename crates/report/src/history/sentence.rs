@@ -72,7 +72,7 @@ pub(super) fn name(series: &HistorySeries) -> String {
     }
 }
 
-/// The next step: more runs, what a sentence asks for, or a comparison of the runs between which something changed.
+/// The next step: more runs, the step that a sentence asks for, or a comparison of the runs on both sides of a change.
 pub(super) fn next(history: &History) -> String {
     let (runs, names) = (&history.runs, |one: usize, other: usize| {
         format!("compare both runs: prony compare {} {}", history.runs[one].name, history.runs[other].name)

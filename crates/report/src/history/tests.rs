@@ -39,7 +39,7 @@ fn history(nights: &[(String, StudyRecord)], baseline: Option<&str>) -> Result<H
     History::of(&named, baseline, None)
 }
 
-/// A history whose last nights are slower than its baseline.
+/// A history in which the last nights are slower than the baseline.
 pub(crate) fn regressed() -> History {
     history(&nights(0.12), Some("nightly/03")).unwrap()
 }
@@ -125,7 +125,7 @@ fn each_shape_of_a_history_has_its_own_verdict() {
     assert!(charts[0].contains(">drift<") && charts[1].contains("median of each state"));
 }
 
-/// A reader was told what had changed, and not what to do.
+/// The report once showed the change, but no next step.
 #[test]
 fn the_next_step_compares_the_runs_between_which_something_changed() {
     let next = super::sentence::next;
@@ -211,7 +211,7 @@ fn another_configuration_is_left_out_and_told_and_is_no_baseline() {
     assert_eq!(history(&[], None).unwrap_err(), NoHistory::NothingMeasured);
 }
 
-/// A new kernel that changed no figure was told nowhere.
+/// The report once omitted a new kernel if no figure changed.
 #[test]
 fn a_change_of_the_machine_is_marked_although_no_figure_changed() {
     let found = history(&nights(0.0), None).unwrap();

@@ -54,7 +54,7 @@ impl Markdown {
         self.piece(&format!("{}\n\n", begun(&ended(sentence))));
     }
 
-    /// A line that a user wrote, as a paragraph: whole, and without a full stop of ours.
+    /// Adds a line of the user's text as a paragraph, complete and without an added full stop.
     pub(crate) fn line(&mut self, line: &str) {
         if !line.trim().is_empty() {
             self.piece(&format!("{}\n\n", begun(&literal(shown(line).trim()))));
@@ -211,7 +211,7 @@ pub(crate) fn escaped(text: &str) -> String {
     literal(&cut(shown(text).trim()))
 }
 
-/// A text as Markdown that shows it as it is.
+/// Escapes a text for Markdown. It is then shown unchanged.
 fn literal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     let mut rest = text.chars().peekable();

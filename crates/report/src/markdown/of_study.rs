@@ -13,7 +13,7 @@ use crate::verdict::Level;
 const ANSWERS_MOST: usize = 8;
 
 impl Report {
-    /// The run as GitHub's Markdown for a comment on a change: results, reliability, thresholds, and gains or figures.
+    /// The run as GitHub Markdown for a comment on a pull request: results, reliability, thresholds, and gains or figures.
     #[must_use]
     pub fn markdown(&self) -> String {
         let summary = Summary::of(self);

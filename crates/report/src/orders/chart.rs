@@ -44,7 +44,7 @@ fn of_target(number: usize) -> impl Fn(&Sample) -> Option<f64> {
     move |sample| Some(UNIT.of(sample.gauges.get(&name).filter(|_| loaded(sample))? / sample.length_s))
 }
 
-/// Orders a minute of all targets, the response time of an order and what sessions did.
+/// Orders per minute of all targets, the response time of an order, and the activity of sessions.
 pub(super) fn course(trial: &Trial) -> Option<Chart> {
     let orders = trial.orders()?;
     let finished = Line::of(Ink::Series(0), "finished", trial, |sample| {
@@ -65,7 +65,7 @@ pub(super) fn course(trial: &Trial) -> Option<Chart> {
     aligned::of(trial, "Orders per minute, latency and sessions over time", panels, remark)
 }
 
-/// A line a target; none of a single target, and of more than there are colours.
+/// One line per target. Returns none for a single target, and for more targets than there are colours.
 fn by_target(trial: &Trial) -> Option<Chart> {
     let targets = trial.orders()?.targets.len();
     let numbers = (1..=targets).filter(|_| (2..=SERIES).contains(&targets));

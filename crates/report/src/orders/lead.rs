@@ -1,4 +1,4 @@
-//! The head of a page on order stores: the rate and its latency, lost orders, the cost, and the course of a trial.
+//! The top of a page on order stores: the rate and its latency, lost orders, the cost, and the course of a trial.
 
 use record::Workload;
 
@@ -9,7 +9,7 @@ use crate::lead::{self, Tail, Tile, Tone};
 use crate::report::Report;
 use crate::trial::Trial;
 
-/// The figures of a single configuration; of several their rates.
+/// The figures of a single configuration, or the rates of several.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let mut tiles = lead::rates(report, Workload::Orders, &[Tail::P99]);
     if let Some((only, _)) = lead::only(report, Workload::Orders) {
@@ -20,7 +20,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     tiles
 }
 
-/// Orders that were acknowledged and are not there; none where a database could not be asked.
+/// Acknowledged orders that are missing. Returns none if a database could not be checked.
 fn lost(trials: &[&Trial]) -> Option<Tile> {
     let found = trials.iter().map(|trial| trial.orders()?.reconciled.as_ref());
     let found: Vec<_> = found.collect::<Option<_>>()?;
@@ -45,7 +45,7 @@ fn failed(trials: &[&Trial]) -> Option<Tile> {
     (!orders.is_empty()).then(|| tile.tone(if failed == 0 { Tone::Plain } else { Tone::Bad }))
 }
 
-/// What an order a minute costs.
+/// The cost per order per minute.
 fn cost(cost: &Cost) -> Option<Tile> {
     let ours = cost.systems.first().filter(|row| !row.is_published)?;
     let unit = format!("{} per order/min", ours.currency.as_deref().unwrap_or_default());
@@ -58,7 +58,7 @@ fn cost(cost: &Cost) -> Option<Tile> {
     Some(Tile::new("Cost", format::small_money(ours.cost_per_opm?), unit.trim_start()).beside(beside))
 }
 
-/// The course of the trial with the median rate; none of several configurations.
+/// The course of the trial with the median rate. Returns none for several configurations.
 pub(super) fn chart(report: &Report) -> Option<Chart> {
     let (only, trial) = lead::only(report, Workload::Orders)?;
     Some(lead::chart_of(trial, only.trials.len(), super::chart::course(trial)?))

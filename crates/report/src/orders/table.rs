@@ -188,7 +188,7 @@ fn targets(report: &Report) -> Option<Table> {
     Table::of("Targets", columns, rows)
 }
 
-/// Evenness of targets and clients; none where that is not known of any trial.
+/// Evenness of targets and clients. Returns none if it is unknown for all trials.
 fn spread(report: &Report) -> Option<Table> {
     let columns = vec![
         words("trial", "name of the configuration", 0),

@@ -1,15 +1,15 @@
-//! The colours of the pages have enough contrast for everyone, in light and in dark (WCAG 2.2, 1.4.3 and 1.4.11).
+//! The colours of the pages have enough contrast in light and in dark mode (WCAG 2.2, 1.4.3 and 1.4.11).
 
 use std::collections::BTreeMap;
 
 use super::STYLE;
 
-/// Least contrast of text with its background.
+/// Minimum contrast of text with its background.
 const TEXT_LEAST: f64 = 4.5;
-/// Least contrast of lines and areas with their background.
+/// Minimum contrast of lines and areas with their background.
 const DRAWN_LEAST: f64 = 3.0;
 
-/// Variables whose value is a colour, of the first rule of the root or of the one for dark screens.
+/// Colour variables in the first `:root` rule after the text `from`. This is the general rule or the rule for dark screens.
 fn colours(from: &str) -> BTreeMap<&'static str, &'static str> {
     let (_, rest) = STYLE.split_once(from).unwrap();
     let (_, rest) = rest.split_once(":root {").unwrap();

@@ -60,7 +60,7 @@ pub(crate) fn trials(report: &Report) -> Markup {
         return without_charts(report);
     }
     let open = report.trials.len() <= OPEN_MOST;
-    // The only trial has no chart a second time.
+    // With a single trial, a chart at the top of the page is not repeated here.
     let lead = (report.trials.len() == 1).then(|| Lead::of(report));
     let is_new = |chart: &Chart| lead.as_ref().is_none_or(|lead| !lead.has(chart));
     let skipped: Vec<&Trial> = report.trials.iter().filter(|trial| trial.state == State::Skipped).collect();

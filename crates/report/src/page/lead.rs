@@ -1,4 +1,4 @@
-//! The first screen of a page: large figures, then what is said of them beside the chart that is the answer.
+//! The first screen of a page: large figures, then the text beside the main chart.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::lead::{Tile, Tone};
 use crate::summary::Reliability;
 
-/// The large figures; nothing of none.
+/// The large figures. An empty list gives no markup.
 pub(crate) fn tiles(tiles: &[Tile]) -> Markup {
     html! {
         @if !tiles.is_empty() {
@@ -33,14 +33,14 @@ fn tile(tile: &Tile) -> Markup {
     }
 }
 
-/// How far to trust the figures, as one line in one of three colours; `reason` begins with a colon, or is empty.
+/// The reliability of the figures, as one line in one of three colours. `reason` starts with a colon, or is empty.
 pub(crate) fn reliability(trust: Reliability, reason: &str, more: &Markup) -> Markup {
     html! {
         p class={ "reliability " (trust.word()) } { b { "Reliability " (trust.word()) } (verdicts::ended(reason)) " " (more) }
     }
 }
 
-/// What is said, and the chart beside it where the page is wide enough.
+/// The text, with the chart beside it if the page is wide enough.
 pub(crate) fn beside(said: &Markup, chart: Option<&Chart>) -> Markup {
     html! {
         @match chart {

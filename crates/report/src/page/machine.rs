@@ -33,7 +33,7 @@ pub(crate) fn facts(environment: Option<&Environment>) -> Markup {
 
 type Facts = Vec<(String, String)>;
 
-/// Equal facts once, with all that they are facts of.
+/// Merges equal facts, and collects the names that they belong to.
 fn once<'a>(all: impl Iterator<Item = (&'a String, Facts)>) -> Vec<(Vec<&'a str>, Facts)> {
     let mut distinct: Vec<(Vec<&str>, Facts)> = Vec::new();
     for (name, facts) in all {
@@ -45,7 +45,7 @@ fn once<'a>(all: impl Iterator<Item = (&'a String, Facts)>) -> Vec<(Vec<&'a str>
     distinct
 }
 
-/// The only volume is that of the target, whatever it is called.
+/// A single volume is called the target, whatever its name is.
 fn volume(environment: &Environment, names: &[&str]) -> String {
     if environment.volumes.len() == 1 { "the target".to_owned() } else { names.join(", ") }
 }

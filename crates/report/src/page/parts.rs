@@ -13,15 +13,15 @@ pub(crate) fn table(table: &Table) -> Markup {
 /// A table of as many rows is not broken over two sheets of paper.
 const ROWS_TOGETHER: usize = 14;
 
-/// From so many letters a row on, a table does not fit a page of 1,280 pixels: letters are smaller; from so many more on, cells wrap too.
+/// Letters per row. At the first limit, a table is too wide for 1,280 pixels and gets smaller letters. At the second, cells also wrap.
 const LETTERS_WIDE: usize = 120;
 const LETTERS_WIDEST: usize = 145;
-/// A table with as many columns of single figures is wide also if they are short.
+/// A table with at least this many columns is wide even if its cells are short.
 const COLUMNS_WIDE: usize = 10;
-/// Words of more letters wrap.
+/// Text cells wrap beyond this number of letters.
 const WORDS_MOST: usize = 20;
 
-/// Class of a table by the width of its widest cells.
+/// Class of a table by the total width of its widest cells.
 fn width(table: &Table) -> &'static str {
     let cells = |index: usize| table.rows.iter().filter_map(move |row| row.cells.get(index));
     let widest = |(index, column): (usize, &Column)| {
@@ -140,7 +140,7 @@ pub(crate) fn text_of_lines(text: &str) -> Markup {
     html! { pre { @for line in text.lines() { (line) (PreEscaped("&#10;")) } } }
 }
 
-/// A time that a reader sees in the zone of the browser, and in UTC on hover. Without script it is in UTC.
+/// A time that the reader sees in the browser's time zone, and in UTC on hover. Without the script it is shown in UTC.
 pub(crate) fn instant(text: &str) -> Markup {
     let shown = instant_text(text);
     html! {

@@ -1,6 +1,6 @@
-//! One page of each kind. `cargo xtask pages` has them written, takes their pictures and looks at their layout.
+//! One page of each kind. `cargo xtask pages` lets this test write the pages, takes pictures of them and checks their layout.
 //!
-//! The names of the pages are those of their files, and so of their reference pictures.
+//! The names of the pages are also the names of their files and of their reference pictures.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use crate::report::Report;
 use crate::tests;
 use crate::{compare, history, register, reporting, script, tables};
 
-/// Names the directory that the pages are written to. It is there already.
+/// Variable with the directory for the pages. The directory must exist.
 const DIRECTORY: &str = "PRONY_PAGES";
 
-/// Pages of studies of every kind that has one of its own, each with its name.
+/// Pages of all kinds of studies that have their own page, each with its name.
 fn pages() -> Vec<(&'static str, String)> {
     let of_studies = [
         ("check", check()),
@@ -46,7 +46,7 @@ fn pages() -> Vec<(&'static str, String)> {
     studies.chain(reports).chain(others).collect()
 }
 
-/// The tests of a check on a disk, each with its rate and its latency.
+/// The disk tests of a check, each with its rate and its latency.
 const CHECKED: [(&str, f64, f64); 8] = [
     ("page read 8KiB Q1", 5_100.0, 190.0),
     ("page read 8KiB Q32", 61_200.0, 520.0),
@@ -58,7 +58,7 @@ const CHECKED: [(&str, f64, f64); 8] = [
     ("checkpoint 256KiB Q8", 2_350.0, 3_400.0),
 ];
 
-/// A check: ten tests of a disk and of databases in it. One test is noisy.
+/// A check: eight disk tests, and two tests of databases on the disk. One test is noisy.
 fn check() -> StudyRecord {
     let on_disk = (1..).zip(CHECKED).map(|(number, (name, per_s, latency_us))| {
         let made = if name.contains("write") || name.starts_with("checkpoint") {
@@ -81,7 +81,7 @@ fn check() -> StudyRecord {
     study
 }
 
-/// Sets what the name of a test of a check says.
+/// Applies the settings in the name of a test of a check.
 fn placed(name: &str, setup: &mut DiskSetup) {
     let words = || name.split_whitespace();
     let number = |word: &str| word.trim_matches(char::is_alphabetic).parse::<u32>().ok();
@@ -108,7 +108,7 @@ fn embedded_store(setup: &mut OrdersSetup) {
     }
 }
 
-/// The rows of CrystalDiskMark 8: name, size of a block, whether it is sequential, I/Os in flight, and rates of reads and writes.
+/// The rows of CrystalDiskMark 8: name, block size, sequential or not, I/Os in flight, read rate and write rate.
 const ROWS: [(&str, u64, bool, u32, [f64; 2]); 4] = [
     ("SEQ1M Q8T1", 1 << 20, true, 8, [3_300.0, 2_100.0]),
     ("SEQ1M Q1T1", 1 << 20, true, 1, [1_900.0, 1_650.0]),
@@ -116,7 +116,7 @@ const ROWS: [(&str, u64, bool, u32, [f64; 2]); 4] = [
     ("RND4K Q1T1", 4096, false, 1, [9_800.0, 21_000.0]),
 ];
 
-/// Five runs of each row, reads before writes.
+/// Five runs of each row. Reads come before writes.
 fn cdm8() -> StudyRecord {
     let rows = ["read", "write"].into_iter().zip(0..).flat_map(|(kind, of)| ROWS.map(|row| (kind, of, row)));
     let runs = rows.flat_map(|row| (1..=5).map(move |run| (row, run)));
@@ -137,7 +137,7 @@ fn cdm8() -> StudyRecord {
     fixture::study("cdm8", trials.collect())
 }
 
-/// All pages of two files were checked, and none is damaged.
+/// A verification in which all pages of two files were checked, and none is damaged.
 fn verify() -> StudyRecord {
     let map = |path: &str| FileMap {
         path: path.to_owned(),

@@ -32,10 +32,10 @@ pub(crate) fn seconds(report: &Report) -> Markup {
     }
 }
 
-/// Kinds whose latencies stand in one table: a page of 1,280 pixels has no room for more.
+/// Maximum kinds of operations with latencies in one table: a page of 1,280 pixels has no room for more.
 const KINDS_MOST: usize = 4;
 
-/// The seconds of a trial: one table of few kinds of operations, else one of the rates and some of the latencies.
+/// The seconds of a trial. Few kinds of operations fit in one table. Otherwise one table has rates, and each further one some latencies.
 fn tables(trial: &Trial) -> Vec<Table> {
     let mut kinds: Vec<&String> = trial.samples.iter().flat_map(|sample| sample.operations.keys()).collect();
     kinds.sort();

@@ -181,7 +181,7 @@ fn a_card_counts_trials_of_one_doubt_together() {
     assert!(marks.contains("in\u{a0}3\u{a0}of\u{a0}22"), "{marks}");
 }
 
-/// One of the ten tests of a check was invalid, and its card was missing.
+/// One of the ten tests of a check was invalid, and its card was once missing.
 #[test]
 fn a_trial_that_does_not_count_has_a_card_that_is_struck_out() {
     let mut study = tests::quick();

@@ -1,4 +1,4 @@
-//! One sheet of A4 for people who decide: the question, the answer, one chart, how far to trust it, the machine and the date.
+//! One A4 sheet for decision makers: the question, the answer, one chart, the reliability, the machine and the date.
 
 use maud::{Markup, html};
 use record::Workload;
@@ -11,13 +11,13 @@ use crate::summary::Summary;
 use crate::verdict::{Level, Verdict};
 use crate::workloads::{self, Shown};
 
-/// Answers on the sheet.
+/// Maximum number of answers on the sheet.
 const ANSWERS_MOST: usize = 6;
-/// Doubts on the sheet; the page has all of them.
+/// Maximum number of doubts on the sheet. The page has all of them.
 const DOUBTS_MOST: usize = 4;
-/// Rows of the user's comment on the sheet; more of them would need a second one.
+/// Maximum number of rows of the user's comment. More rows would need a second sheet.
 const COMMENT_ROWS_MOST: usize = 5;
-/// Characters of such a row.
+/// Characters per row of the comment.
 const COMMENT_ROW: usize = 100;
 
 impl Report {
@@ -46,7 +46,7 @@ impl Report {
     }
 }
 
-/// What the run asked, in the words of its workload; of several workloads, what the machine gives a database.
+/// The question of the run, in the words of its workload. With several workloads: the capability of the machine for a database.
 fn question(report: &Report) -> String {
     if let Some(compared) = &report.comparison {
         let axes: Vec<String> =
@@ -63,7 +63,7 @@ fn question(report: &Report) -> String {
     }
 }
 
-/// As much of the user's comment as a sheet has room for, and where the rest is.
+/// As much of the user's comment as fits on the sheet, and a pointer to the rest.
 fn comment(report: &Report) -> Markup {
     let lines = || report.labels.comment_lines().filter(|line| !line.trim().is_empty());
     let rows = |line: &str| line.chars().count().div_ceil(COMMENT_ROW);
@@ -102,7 +102,7 @@ fn answers(summary: &Summary) -> Markup {
     }
 }
 
-/// The gravest doubts in full, and how many more the page has.
+/// The most serious doubts in full, and the number of further doubts on the page.
 fn doubts(report: &Report) -> Markup {
     let is_doubt = |verdict: &&Verdict| matches!(verdict.level, Level::Failure | Level::Warning);
     let mut doubts: Vec<&Verdict> = report.verdicts.iter().filter(is_doubt).collect();
@@ -120,7 +120,7 @@ fn doubts(report: &Report) -> Markup {
     }
 }
 
-/// Where, when and by what it was measured, so that somebody else can repeat it.
+/// Machine, date, command and version, for anyone who wants to repeat the measurement.
 fn origin(report: &Report) -> Markup {
     html! {
         dl.summary.origin {

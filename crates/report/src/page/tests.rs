@@ -30,7 +30,7 @@ pub(crate) fn pages() -> &'static [String] {
     })
 }
 
-/// The page without its script, which is one, ours, and of no use to what others wrote.
+/// The page without its one script. The script is our own code, and is irrelevant to tests of foreign text.
 pub(crate) fn without_script(page: &str) -> String {
     assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (1, 1));
     let (before, rest) = page.split_once("<script>").unwrap();
@@ -65,7 +65,7 @@ fn several_devices_have_a_line_and_a_row_each_and_one_has_none() {
     assert!(!one.contains("Queues of the devices"));
 }
 
-/// The script reads names from attributes.
+/// The script reads names from attributes, so a name never runs as code.
 #[test]
 fn a_series_of_a_hostile_name_is_only_read() {
     const EVIL: &str = "\"><script>alert('1')</script>'\u{1b}]0;\r\n&#34;";
@@ -127,7 +127,7 @@ fn script_reads_attributes_and_writes_texts() {
     }
 }
 
-/// A browser runs a script of a page with this policy only if the hash is that of the script.
+/// With this policy, a browser runs the script of a page only if the hash matches.
 #[test]
 fn policy_of_a_page_names_its_script_and_nothing_else() {
     let page = &pages()[0];

@@ -6,7 +6,7 @@ use record::Reading;
 use crate::format;
 use crate::report::Report;
 
-/// A comment of so many characters may stand in the command line.
+/// A comment of at most this many characters stays in the command line.
 const COMMENT_SHORT: usize = 40;
 /// Targets that a title names before it counts.
 const TARGETS_MOST: usize = 3;
@@ -36,22 +36,22 @@ pub(crate) fn of(report: &Report) -> Title {
     Title { what: report.title.clone(), on }
 }
 
-/// What was measured, on what and where, without the day: `Disk: /data on db7 (nvme0n1)`.
+/// The title of the measurement with its target and machine, without the day: `Disk: /data on db7 (nvme0n1)`.
 pub(crate) fn measured(report: &Report) -> String {
     Title { what: report.title.clone(), on: place(report).unwrap_or_default() }.whole()
 }
 
-/// What the page is called: by the user's title, else by what was measured.
+/// The heading of the page: the user's title, or otherwise the title of the measurement.
 pub(crate) fn heading(report: &Report) -> String {
     report.labels.title.clone().unwrap_or_else(|| of(report).whole())
 }
 
-/// What was measured, in a line of its own where the user's title stands above it.
+/// The title of the measurement, as a second line below the user's title. Returns none without a user's title.
 pub(crate) fn below(report: &Report) -> Option<String> {
     report.labels.title.as_ref().map(|_| of(report).whole())
 }
 
-/// The user's comment, a paragraph a line.
+/// The user's comment, with one paragraph per line.
 pub(crate) fn comment(report: &Report) -> Markup {
     html! {
         @if report.labels.comment.is_some() {
@@ -62,12 +62,12 @@ pub(crate) fn comment(report: &Report) -> Markup {
 
 /// The command line. `…` stands for the user's comment, which the page shows as text.
 pub(crate) fn command(report: &Report) -> String {
-    // A short one could be the value of another option too.
+    // A short comment could also be the value of another option.
     let is_long = |comment: &&str| comment.chars().count() > COMMENT_SHORT || comment.contains('\n');
     let comment = report.stored_comment.as_deref().filter(is_long);
     let word = |word: &String| {
         let before = comment.and_then(|comment| word.trim_end().strip_suffix(comment)).map(str::trim_end);
-        // The comment may have been given behind an option's equals sign.
+        // The comment can follow an option's equals sign.
         match before.filter(|before| before.is_empty() || before.ends_with('=')) {
             Some(before) => format!("{before}…"),
             None => word.clone(),
@@ -104,7 +104,7 @@ fn targets(report: &Report) -> Vec<String> {
     distinct(named)
 }
 
-/// A path with the directory in which prony ran: a reader of the page is elsewhere.
+/// Completes a relative path with the directory in which prony ran: a reader does not know that directory.
 fn absolute(path: String, working_directory: Option<&str>) -> String {
     let Some(directory) = working_directory.filter(|_| !path.starts_with('/')) else { return path };
     match path.trim_start_matches("./") {

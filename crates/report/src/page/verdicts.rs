@@ -30,7 +30,7 @@ pub(crate) fn list(verdicts: &[Verdict]) -> Markup {
     list_but(verdicts, &[], &html! {})
 }
 
-/// The list without the findings that the page has already, and with the cards of invalid trials.
+/// The list without the findings that the page already shows, and with the cards of invalid trials.
 pub(crate) fn list_but(verdicts: &[Verdict], printed: &[usize], invalid: &Markup) -> Markup {
     let of = |level: Level| verdicts.iter().filter(move |verdict| verdict.level == level);
     let rates = of(Level::Finding).filter(|verdict| is_headline(verdict)).count();
@@ -130,7 +130,7 @@ fn in_words(verdict: &Verdict) -> String {
     small(&rules::name(&verdict.rule))
 }
 
-/// What speaks against some of these figures: what speaks against all stands once, in the list of warnings.
+/// Doubts about some of these figures. A doubt about all of them is in the list of warnings only.
 fn of_some<'a>(large: &[&Verdict], verdicts: &'a [Verdict]) -> Vec<&'a Verdict> {
     let mut trials: Vec<u32> = large.iter().flat_map(|verdict| verdict.trials.clone()).collect();
     trials.sort_unstable();
@@ -191,7 +191,7 @@ fn figure(verdict: &Verdict, verdicts: &[&Verdict]) -> Markup {
     }
 }
 
-/// A card for each trial whose figure does not count: the figure is struck out, and the reason stands below.
+/// A card for each trial whose figure does not count. The figure is struck out, and the reason is below it.
 pub(crate) fn invalid(trials: &[Trial]) -> Markup {
     let invalid = trials.iter().filter(|trial| trial.state == State::Invalid);
     html! {

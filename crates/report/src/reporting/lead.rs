@@ -1,4 +1,4 @@
-//! The head of a page on reports: the first report and the next ones, with static data and while events arrive, as figures and as bars.
+//! The top of a page on reports: times of the first report and the next ones, as figures and as bars. Data is static, or events arrive.
 
 use record::Workload;
 
@@ -16,20 +16,20 @@ use crate::report::Report;
 use crate::table::{Column, Row, Table};
 use crate::trial::Trial;
 
-/// More cases are the table's.
+/// Maximum number of cases. The tables show more.
 const MOST: usize = 2;
 /// Height of a bar with its text.
 const ROW: f64 = 40.0;
 /// From this many seconds on, the axis is in seconds.
 const SECOND: f64 = 1.0;
 
-/// What the database was doing while reports were read, with the times of a single run.
+/// The activity of the database during the reports, with the times of a single run.
 struct Case<'a> {
     name: String,
     run: &'a Reporting,
 }
 
-/// One case for each configuration of a single run; none where there are several runs or many configurations, which tables compare.
+/// One case for each configuration with a single run. Returns no cases for several runs or many configurations, which the tables compare.
 fn cases(report: &Report) -> Vec<Case<'_>> {
     let configurations = report.configurations_of(Workload::Reporting);
     let counted: Vec<_> = configurations.filter(|one| !one.is_failed()).collect();
@@ -49,7 +49,7 @@ fn case<'a>(configuration: &'a Configuration, report: &'a Report) -> Option<Case
     Some(Case { name, run })
 }
 
-/// A bar: what it is, its time, and its interval.
+/// A bar: its name, its colour, its time in seconds, and its interval.
 type Bar = (String, Ink, f64, Option<[f64; 2]>);
 
 fn bars<'a>(cases: &'a [Case<'_>]) -> impl Iterator<Item = Bar> + 'a {

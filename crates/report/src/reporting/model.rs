@@ -259,7 +259,7 @@ fn processors(measured: &MeasuredTrial, read: &[&Resources]) -> Option<f64> {
     limited.reduce(f64::min).or_else(machine).filter(|processors| *processors > 0.0)
 }
 
-/// The interval of the mean time of reports. None of so few that it would reach below zero: it would say nothing.
+/// The interval of the mean time of reports. Returns none if the interval reaches zero: there are too few reports then.
 fn interval(took_s: &[f64]) -> Option<[f64; 2]> {
     stats::repeats_mean(took_s).filter(|mean| mean.low > 0.0).map(|Estimate { low, high, .. }| [low, high])
 }
@@ -268,7 +268,7 @@ fn interval(took_s: &[f64]) -> Option<[f64; 2]> {
 mod tests {
     use super::interval;
 
-    /// Two reports once took "0 µs to 93.6 ms" on average.
+    /// Two reports were once reported to take "0 µs to 93.6 ms" on average.
     #[test]
     fn an_interval_of_times_that_reaches_zero_is_none() {
         assert_eq!(interval(&[0.026, 0.035]), None);

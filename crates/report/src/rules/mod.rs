@@ -109,7 +109,7 @@ mod tests {
         found
     }
 
-    /// `const DAMAGED: &str = "damaged"` by its name. Two files may use one name.
+    /// The values of constants such as `const DAMAGED: &str = "damaged"`, by name. Two files can use the same name.
     fn constants(sources: &[(PathBuf, String)]) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut constants: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for rest in sources.iter().flat_map(|(_, source)| source.split("const ").skip(1)) {
@@ -120,7 +120,7 @@ mod tests {
         constants
     }
 
-    /// Ids after a level whose verdicts are printed with their rule: literals, and names of constants.
+    /// Ids directly after a level whose verdicts are printed with their rule. They are literals, or names of constants.
     fn printed_ids<'a>(source: &'a str, constants: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
         let is_id = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
         let levels = ["Level::Failure,", "Level::Warning,", "Level::Note,"];
@@ -136,7 +136,7 @@ mod tests {
         behind.flat_map(ids).filter(is_id).collect()
     }
 
-    /// A report printed `[registers_hold]`, and `prony explain registers_hold` did not know it.
+    /// A report once printed `[registers_hold]`, but `prony explain registers_hold` did not know this rule.
     #[test]
     fn every_rule_that_a_report_prints_has_a_text() {
         let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
@@ -153,7 +153,7 @@ mod tests {
         assert!(unknown.is_empty(), "{unknown:#?}");
     }
 
-    /// The text of a rule has the limit that the code uses.
+    /// The text of a rule states the same limit as the code.
     #[test]
     fn limits_in_texts_are_those_of_the_code() {
         let per_cent = |share: f64| format!("{}%", share * 100.0);

@@ -20,7 +20,7 @@ pub(crate) fn all(trial: &Trial) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// Transactions a second beside what was offered, their response time and what sessions did.
+/// Transactions per second, finished and offered, their response time, and the activity of sessions.
 pub(super) fn course(trial: &Trial) -> Option<Chart> {
     // Nothing begins while the last transactions drain.
     let is_loaded = |phase: Phase| phase != Phase::Drain;

@@ -1,4 +1,4 @@
-//! The head of a page on scripts: the rate and its latency, transactions that failed, and the course of a trial.
+//! The top of a page on scripts: the rate and its latency, failed transactions, and the course of a trial.
 
 use record::Workload;
 
@@ -8,7 +8,7 @@ use crate::format::grouped;
 use crate::lead::{self, Tail, Tile, Tone};
 use crate::report::Report;
 
-/// The figures of a single configuration; of several their rates.
+/// The figures of a single configuration, or the rates of several.
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let mut tiles = lead::rates(report, Workload::Script, &[Tail::P99]);
     if let Some((only, _)) = lead::only(report, Workload::Script) {
@@ -28,7 +28,7 @@ fn failed(scripts: &[&Script]) -> Tile {
         .tone(if failed == 0 { Tone::Plain } else { Tone::Bad })
 }
 
-/// Transactions over their limit; none without a limit.
+/// Late transactions. Returns none without a limit.
 fn late(scripts: &[&Script]) -> Option<Tile> {
     let late: Vec<_> = scripts.iter().map(|script| script.late.as_ref()).collect::<Option<_>>()?;
     let limit_ms = late.first()?.limit_ms;
@@ -38,7 +38,7 @@ fn late(scripts: &[&Script]) -> Option<Tile> {
     Some(tile.tone(if count == 0 { Tone::Good } else { Tone::Bad }))
 }
 
-/// The course of the trial with the median rate; none of several configurations.
+/// The course of the trial with the median rate. Returns none for several configurations.
 pub(super) fn chart(report: &Report) -> Option<Chart> {
     let (only, trial) = lead::only(report, Workload::Script)?;
     Some(lead::chart_of(trial, only.trials.len(), super::chart::course(trial)?))

@@ -10,18 +10,18 @@ use crate::format::{self, figure};
 use crate::report::Report;
 use crate::trial::Trial;
 
-/// A figure of each kind of table.
+/// A figure that each kind of table has.
 pub(super) struct Measure {
-    /// Metric, as comparisons call it.
+    /// Name of the metric in comparisons.
     pub(super) metric: &'static str,
     /// `UPDATE all`.
     pub(super) head: &'static str,
     pub(super) meaning: &'static str,
-    /// How much it is needed where space is scarce; see [`crate::table::Column`].
+    /// Rank for omission when space is scarce; see [`crate::table::Column`].
     pub(super) spare: u8,
     pub(super) of: fn(&Tables) -> Option<f64>,
     pub(super) print: fn(f64) -> String,
-    /// Whether more is better.
+    /// True if more is better.
     pub(super) is_rate: bool,
 }
 
@@ -53,14 +53,14 @@ impl Measure {
         Self { metric, head, meaning, spare, of, print: |bytes| format::bytes(bytes as u64), is_rate: false }
     }
 
-    /// How many times as good as of the reference it is; none of the reference itself.
+    /// How many times better than the reference the configuration is. Returns none for the reference itself.
     pub(super) fn times_better(&self, one: &Against<'_>, report: &Report) -> Option<f64> {
         let times = one.times_reference(report, self.of)?;
         Some(if self.is_rate { times } else { 1.0 / times })
     }
 }
 
-/// What was timed of each kind, in the order in which it was done.
+/// The timed operations of each kind of table, in the order of their execution.
 pub(super) const OPERATIONS: [Measure; 8] = [
     Measure::taken("load_s", "load", ("time to insert all rows", 0), |of| of.seconds(TableOperation::Load)),
     Measure::taken("select_s", "SELECT", ("time of a SELECT by value", 1), |of| {
@@ -89,10 +89,10 @@ pub(super) const OPERATIONS: [Measure; 8] = [
     }),
 ];
 
-/// Metric of what a trial of a table is about.
+/// Main metric of a trial of a table.
 pub(super) const UPDATES_PER_S: &str = "point_updates_per_s";
 
-/// What a table takes, in bytes.
+/// The space that a table uses.
 pub(super) const SIZES: [Measure; 2] = [
     Measure::size("table_disk_mb", "on disk", ("size after the load, with indexes", 1), |of| {
         Some(of.size.disk_bytes? as f64)
@@ -150,12 +150,12 @@ fn is_alike(a: &TablesSetup, b: &TablesSetup) -> bool {
 }
 
 impl Against<'_> {
-    /// Its trials that count.
+    /// The tables of the trials that count.
     pub(super) fn tables<'r>(&'r self, report: &'r Report) -> impl Iterator<Item = &'r Tables> {
         self.configuration.measured_in(&report.trials).filter_map(Trial::tables)
     }
 
-    /// Kind of the reference; none of the reference itself.
+    /// Kind of table of the reference. Returns none for the reference itself.
     pub(super) fn reference_kind(&self) -> Option<&str> {
         let setup = self.reference?.setup.as_ref().and_then(Setup::tables)?;
         Some(&setup.kind)

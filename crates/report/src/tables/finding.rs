@@ -20,8 +20,8 @@ pub(crate) fn all(report: &Report) -> Vec<Verdict> {
     kinds.chain(super::survival::findings(report)).collect()
 }
 
-/// `volatile table, …: 12,340 updates/s by key (this run: 12,100–12,500), p99 2.10 ms`. What the tables have of each kind is told of a
-/// kind alone only.
+/// `volatile table, …: 12,340 updates/s by key (12,100–12,500 in this trial), p99 2.10 ms`. Figures that the tables show for each kind are
+/// added only if there is a single kind.
 fn kind(report: &Report, one: &Against<'_>, alone: bool) -> Option<Verdict> {
     let configuration = one.configuration;
     let figures = configuration.main().filter(|_| !configuration.is_failed())?;

@@ -1,4 +1,4 @@
-//! Kinds of tables by operations: how many times as fast as the reference each is, and what of its rows survives a crash.
+//! Kinds of tables by operations: the speed of each kind relative to the reference, and the rows that survive a crash.
 
 use record::{State, TablesSetup, Workload};
 
@@ -15,22 +15,22 @@ use crate::report::Report;
 use crate::table::{Column, Row as TableRow, Table, dash};
 use crate::trial::Trial;
 
-/// More rows than this are no overview.
+/// Maximum number of rows. More rows would not give an overview.
 const ROWS_MOST: usize = 16;
 
-/// Heights of the heads, of a row, and of a line of text.
+/// Heights of the headings, of a row, and of a line of text.
 const HEAD: f64 = 66.0;
 const ROW: f64 = 36.0;
 const LINE: f64 = 15.0;
-/// Widths of a rate, of what survives, of the names at least and at most, and of a letter of them.
+/// Widths of a column of rates, of the column of durability, of the names (minimum and maximum), and of a letter of a name.
 const RATE: f64 = 50.0;
 const DURABLE: f64 = 68.0;
 const NAME: (f64, f64) = (58.0, 92.0);
 const LETTER: f64 = 7.6;
-/// Ground between two cells.
+/// Gap between two cells.
 const GAP: f64 = 2.0;
 
-/// Heads of the operations on one or two lines; each second one stands above its neighbours.
+/// Headings of the operations, on one or two lines. Every second heading is higher than its neighbours.
 const HEADS: [[&str; 2]; OPERATIONS.len()] = [
     ["", "load"],
     ["", "SELECT"],
@@ -44,35 +44,35 @@ const HEADS: [[&str; 2]; OPERATIONS.len()] = [
 
 const FASTER: Ink = Ink::Series(0);
 const SLOWER: Ink = Ink::Series(1);
-/// Shades of a cell: from which factor on, and how dark.
+/// Shades of a cell: the minimum factor, and the opacity.
 const SHADES: [(f64, f64); 3] = [(3.0, 0.42), (1.5, 0.26), (1.1, 0.12)];
 
 /// A row of the matrix.
 struct Row {
-    /// Kind, and what else tells it apart.
+    /// Kind of table, and the other levels.
     name: [String; 2],
-    /// How it is made, in the words of its engine.
+    /// Definition of the table, in the words of its engine.
     made: String,
     cells: Vec<Cell>,
-    /// Durability of commits, and what survived the kill.
+    /// Durability of commits, and the outcome of the kill.
     durable: [String; 2],
-    /// The same in a sentence.
+    /// Durability and outcome in a sentence.
     durability: String,
-    /// How it ended, if it does not count.
+    /// State of the trial, if it does not count.
     state: Option<State>,
 }
 
-/// What a kind came to in an operation.
+/// The result of a kind of table in an operation.
 struct Cell {
     /// A factor, or a figure with its unit.
     lines: [String; 2],
     /// Ink and opacity of its background.
     shade: Option<(Ink, f64)>,
-    /// All of it: `volatile, UPDATE all: 470 ms (×1.6)`.
+    /// The complete text: `volatile, UPDATE all: 470 ms (×1.6)`.
     whole: String,
 }
 
-/// The matrix of a report; none without a kind, and of very many.
+/// The matrix of a report. Returns none without a row, and with too many rows.
 pub(super) fn chart(report: &Report) -> Option<Chart> {
     let all = all(report);
     let named = Named::of(report);
@@ -103,7 +103,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
     })
 }
 
-/// Of a configuration: factors where it has a reference, else figures.
+/// The row of a configuration: factors if it has a reference, otherwise figures.
 fn counted(report: &Report, one: &Against<'_>, named: &Named) -> Row {
     let configuration = one.configuration;
     let name = name(&named.cells(one.setup, &configuration.levels), "");
@@ -132,7 +132,7 @@ fn of_measure(report: &Report, one: &Against<'_>, measure: &Measure, name: &str)
     }
 }
 
-/// A figure above its unit.
+/// A figure, with its unit on the line below.
 fn figure(measure: &Measure, value: Option<f64>) -> [String; 2] {
     let text = dash(value.map(measure.print));
     match text.split_once(' ') {
@@ -148,7 +148,7 @@ fn shade(times: f64) -> Option<(Ink, f64)> {
     Some((ink, opacity))
 }
 
-/// What does not count, of kinds without a trial that does.
+/// The rows of invalid trials, for configurations without a trial that counts.
 fn uncounted(report: &Report, named: &Named) -> Vec<Row> {
     let counts = |trial: &Trial| report.configurations_of(Workload::Tables).any(|of| of.name == trial.name);
     let invalid = |trial: &&Trial| trial.state == State::Invalid && !counts(trial);
@@ -175,20 +175,20 @@ fn row_of_trial(trial: &Trial, tables: &Tables, named: &Named) -> Row {
     }
 }
 
-/// The kind, and below it what else tells it apart, or what it is.
+/// The kind of table, and below it the other levels, or otherwise the text `what`.
 fn name(cells: &[String], what: &str) -> [String; 2] {
     let (kind, rest) =
         cells.split_first().map_or((String::new(), &[][..]), |(kind, rest)| (kind.clone(), rest));
     let rest: Vec<&str> = rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
     let below = if rest.is_empty() { what.to_owned() } else { rest.join(", ") };
-    // A long name is broken where it has a hyphen.
+    // A long name is split at its hyphen.
     match kind.split_once('-') {
         Some((first, second)) if below.is_empty() => [format!("{first}-"), second.to_owned()],
         _ => [kind, below],
     }
 }
 
-/// Whether a commit survives: `later` where it is answered before it is on disk.
+/// Whether a commit survives: `later` if it is acknowledged before it is on disk.
 fn promised(setup: &TablesSetup) -> &'static str {
     match (setup.server.is_durable, setup.kind.as_str()) {
         (true, _) => "yes",
@@ -197,22 +197,22 @@ fn promised(setup: &TablesSetup) -> &'static str {
     }
 }
 
-/// What kills left, in two words.
+/// The outcome of kills, in two words.
 fn short(kept: Option<&Kept>) -> String {
     kept.map_or_else(|| "untested".to_owned(), Kept::short)
 }
 
-/// The kind whose commits are answered before they are on disk.
+/// The kind of table whose commits are acknowledged before they are on disk.
 const RELAXED: &str = "relaxed";
 
-/// Where the columns stand: names, operations, what survives.
+/// Widths of the columns: names, and times of operations.
 struct Columns {
     name: f64,
     time: f64,
 }
 
 impl Columns {
-    /// Those that leave room for the longest name.
+    /// Columns with room for the longest name.
     fn of(rows: &[Row]) -> Self {
         let letters = rows.iter().flat_map(|row| &row.name).map(|line| line.chars().count()).max();
         let name = (letters.unwrap_or(0) as f64 * LETTER + 2.0 * GAP).clamp(NAME.0, NAME.1);
@@ -221,7 +221,7 @@ impl Columns {
         Self { name, time: (WIDTH - name - rates as f64 * RATE - DURABLE) / times }
     }
 
-    /// Left and right end of that of an operation; behind the last one that of what survives.
+    /// Left and right edge of the column of an operation. The index after the last operation is the column of durability.
     fn of_operation(&self, index: usize) -> (f64, f64) {
         let width = |measure: &Measure| if measure.is_rate { RATE } else { self.time };
         let left = self.name + OPERATIONS[..index].iter().map(width).sum::<f64>();
@@ -267,7 +267,7 @@ fn draw(canvas: &mut Canvas<'_>, row: &Row, columns: &Columns, top: f64) {
     two_lines(canvas, Side::Left, (WIDTH, top), &row.durable);
 }
 
-/// Two lines in a row, or one in its middle.
+/// Writes two lines in a row, or one line in the middle of the row.
 fn two_lines(canvas: &mut Canvas<'_>, side: Side, (x, top): (f64, f64), [first, second]: &[String; 2]) {
     let middle = top + ROW / 2.0;
     if second.is_empty() {
@@ -278,7 +278,7 @@ fn two_lines(canvas: &mut Canvas<'_>, side: Side, (x, top): (f64, f64), [first, 
     }
 }
 
-/// What is shown of each part of the drawing to who points at it.
+/// The areas of the drawing, each with the text that a reader sees when pointing at it.
 fn areas(rows: &[Row], columns: &Columns) -> Vec<Area> {
     let of_row = |(index, row): (usize, &Row)| {
         let top = HEAD + index as f64 * ROW;
@@ -316,7 +316,7 @@ fn keys(rows: &[Row], reference: Option<&str>) -> Vec<Key> {
     legend(keys.map(|(ink, word)| Key::new(ink, format!("{word} than {reference}"))))
 }
 
-/// What kinds are whose names do not tell it.
+/// Meanings of the kinds of tables whose names do not explain them.
 const MEANINGS: [(&str, &str); 5] = [
     ("volatile", "not durable"),
     (RELAXED, "durable some time after the commit"),
@@ -346,7 +346,7 @@ fn caption(rows: &[Row], all: &[Against<'_>], reference: Option<&str>) -> String
     )
 }
 
-/// The figures, and how each kind is made.
+/// The figures, and the definition of each kind of table.
 fn table(report: &Report, all: &[Against<'_>], named: &Named) -> Table {
     let mut columns = named.columns();
     columns.extend(OPERATIONS.iter().map(|measure| Column::number(measure.head)));

@@ -261,7 +261,7 @@ impl Shown for OfTables {
         matrix::chart(report)
     }
 
-    /// Kinds are set against each other by all operations at once.
+    /// True for several kinds of tables: the page compares them by all operations at once.
     fn leads_study(&self, report: &Report) -> bool {
         let kinds: BTreeSet<&str> =
             report.trials_of(Workload::Tables).filter_map(Trial::tables).map(|of| of.kind.as_str()).collect();

@@ -97,7 +97,7 @@ fn factors(told: &[Told<'_>]) -> String {
     figures.into_iter().chain(alike).collect::<Vec<String>>().join("; ")
 }
 
-/// Whether a difference is none, or matters to nobody.
+/// True if there is no difference, or if the difference is not relevant.
 fn is_alike(gain: &Gain) -> bool {
     match gain.judged.map(|judged| judged.comparison) {
         Some(

@@ -81,20 +81,20 @@ fn row(named: Vec<String>, crash: &Crash) -> Row {
     Row::of(cells)
 }
 
-/// What kills left of a kind, all of its trials together.
+/// The outcome of kills for a kind of table, over all of its trials.
 pub(super) struct Kept {
     pub(super) is_durable: bool,
     pub(super) acknowledged: u64,
     pub(super) lost: u64,
     pub(super) rows_before: u64,
     pub(super) rows_gone: u64,
-    /// How long before the kill the oldest lost change was acknowledged, in seconds.
+    /// Time between the acknowledgement of the oldest lost change and the kill, in seconds.
     lost_oldest_s: Option<f64>,
     /// True if something else is wrong.
     is_wrong: bool,
 }
 
-/// None of trials in which nothing was killed.
+/// Returns none if nothing was killed in these trials.
 pub(super) fn kept<'a>(tables: impl Iterator<Item = &'a Tables>) -> Option<Kept> {
     let crashes: Vec<&Crash> = tables.filter_map(Tables::crash).collect();
     let sum = |of: fn(&Crash) -> u64| crashes.iter().map(|crash| of(crash)).sum::<u64>();
@@ -115,7 +115,7 @@ impl Kept {
         self.lost == 0 && self.rows_gone == 0 && !self.is_wrong
     }
 
-    /// True if less survived than the server promised.
+    /// True if less survived than the server guarantees.
     pub(super) fn is_broken(&self) -> bool {
         self.is_wrong || (self.is_durable && !self.is_whole())
     }
@@ -144,15 +144,15 @@ impl Kept {
     }
 }
 
-/// Fewer lost changes than this are printed as a number, more as a share.
+/// Fewer lost changes than this are printed as a number, others as a share.
 const FEW: u64 = 1_000;
 
-/// What kills left, or that nothing was killed.
+/// The outcome of kills, or the statement that nothing was killed.
 pub(super) fn in_words(kept: Option<&Kept>) -> String {
     kept.map_or_else(|| "not tested".to_owned(), Kept::in_words)
 }
 
-/// The trials of a name.
+/// The trials with the same name.
 type OfKind<'a> = (String, Vec<&'a Trial>);
 
 /// What survived of each kind, all of its trials together; and why it was not tried, once.
@@ -192,7 +192,7 @@ pub(super) fn findings(report: &Report) -> Vec<Verdict> {
     told.into_iter().chain(not_tried).collect()
 }
 
-/// A warning for data that survived because the kernel did.
+/// The limit of this test: data in the kernel survives a killed process.
 const NOT_A_POWER_LOSS: &str =
     "this was a killed process, not a power loss: data in the kernel survives it, but not a power loss";
 
@@ -220,7 +220,7 @@ fn together(kinds: &[OfKind<'_>]) -> Option<Verdict> {
     Some(Verdict { trials, ..Verdict::new(Level::Finding, SURVIVED, sentence) })
 }
 
-/// The kind where no other trial of another name has it, else the name.
+/// The kind of table if only one name has it, otherwise the name.
 fn short_name(name: &str, kinds: &[OfKind<'_>], trials: &[&Trial]) -> String {
     let kind = |trial: &Trial| trial.tables().map(|tables| tables.kind.clone());
     let own = trials.first().and_then(|trial| kind(trial));
@@ -248,7 +248,7 @@ fn lacking(name: &str, kept: &Kept) -> String {
     format!("{name} kept {changes}{oldest}")
 }
 
-/// What was killed, in a sentence.
+/// The process that was killed, in words.
 const fn killed_in_words(crash: &Crash) -> &'static str {
     match crash.killed {
         Killed::Server => "the server",

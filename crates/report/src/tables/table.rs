@@ -23,8 +23,8 @@ pub(super) fn operations(report: &Report) -> Option<Table> {
     table.map(|table| table.without_empty_columns(&["in memory", "on disk"]))
 }
 
-/// What tells the rows of a table apart: kinds, the other levels, and how statements are sent to the server where named configurations
-/// differ in that.
+/// Columns that distinguish the rows of a table: kinds, the other levels, and the way in which statements are sent to the server.
+/// The last is a column only if named configurations differ in it.
 pub(super) struct Named {
     keys: Vec<String>,
     has_access: bool,

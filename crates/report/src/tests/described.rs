@@ -1,4 +1,4 @@
-//! The user's title and comment in every form of a report, and what was measured below them.
+//! The user's title and comment in every form of a report, with the title of the measurement below them.
 
 use record::StudyRecord;
 
@@ -17,7 +17,7 @@ fn described() -> StudyRecord {
     study
 }
 
-/// What stands between two texts.
+/// The text between two texts.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     text.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).unwrap().0
 }
@@ -90,7 +90,7 @@ fn markdown_shows_both_as_text() {
     assert!(markdown.contains(&format!("\n\n{measured}.\n\nbefore.\n\n")), "{measured} in {markdown}");
     let comment = "\n\nFirmware 3.1.\n\n\\- \\*Größe\\*: &lt;b&gt;4 TB&lt;/b&gt;\n\n";
     assert!(markdown.contains(comment), "{markdown}");
-    // A table of others is cut; the user's own words are not.
+    // Long text that others wrote is cut in tables; the user's own text is not.
     let long = "word ".repeat(399) + "end.";
     let report = report.described(None, Some(&long.parse().unwrap()));
     assert!(report.markdown().contains(&format!("\n\n{long}\n\n")));

@@ -118,8 +118,8 @@ pub(crate) fn paused(trials: &[Trial]) -> Option<Verdict> {
 /// Share of an offered rate that is as good as all of it: the load decides, and an interval would be of the load.
 const ALL_OFFERED_SHARE: f64 = 0.9995;
 
-/// `(73,010–75,200 in this trial)`, or the number of trials; a rate that was offered and reached has no interval. That of a single trial
-/// of so few seconds that it reaches down to zero says nothing, and is left out.
+/// `(73,010–75,200 in this trial)`, or the number of trials. A rate that reached the offered rate has no interval. The interval of a
+/// single short trial is omitted if it reaches zero.
 pub(crate) fn interval(configuration: &Configuration, scale: f64) -> String {
     let repeats = configuration.trials.len();
     let reached = configuration.main().and_then(|main| main.per_s).zip(configuration.offered_per_s());

@@ -22,7 +22,7 @@ const STOPPED_PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long reading the rows may take: two to four million a second were read here. Counting them has no limit.
 const COMPARE_LIMIT: Duration = Duration::from_secs(600);
-/// And how long once the user ended it: less than the count may take, whose figures are told at any rate.
+/// The limit after the user ended the trial. It is shorter than that of the count, whose figures are always reported.
 const STOPPED_COMPARE_LIMIT: Duration = Duration::from_secs(2);
 
 /// How the drain went.
@@ -152,7 +152,7 @@ async fn count(running: &Running, stop: &AtomicBool) -> Result<Found, Error> {
     })
 }
 
-/// Reads all rows again, if that does not take too long. The session is not used after one that was interrupted.
+/// Reads all rows again, unless this takes too long. After an interrupted read, the session is not used again.
 async fn compared(
     running: &Running,
     mut session: Session,

@@ -10,7 +10,7 @@ const QUICK_PURGE_INTERVAL: Span = Span::seconds(5);
 /// Records per second of a database that drains a buffer.
 const DRAINED_PER_S: f64 = 10_000.0;
 
-/// A shorter step of a search cannot be judged: growth of the backlog takes three intervals of a second.
+/// Shortest step of a search that can be judged: growth of the backlog is measured over three intervals of one second.
 const SHORTEST_STEP: Span = Span::seconds(3);
 
 impl Workload for Settings {

@@ -1,7 +1,7 @@
 //! Loads a store: loaders make rows and append them, each over a session of its own and with no files in between. Keys,
 //! procedures and statistics follow.
 //!
-//! The row that says what is loaded is there from the beginning, so that a load that was interrupted is known to be one.
+//! The row that describes the load is written first, so an interrupted load can be recognized.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;

@@ -11,8 +11,8 @@ use super::{load_again, parameter, the_same_place};
 /// no other run can take it.
 ///
 /// # Errors
-/// When there is no store, it is of another size or seed than is wanted, its load was interrupted, somebody else uses
-/// it, or the database cannot be reached; [`Error::is_usage`] tells these from what failed.
+/// When there is no store, or its size or seed is not the wanted one. Also when its load was interrupted, another program uses it, or
+/// the database cannot be reached. [`Error::is_usage`] distinguishes mistakes of the user from failures.
 pub async fn open_store(
     url: &Url,
     name: &str,
@@ -24,8 +24,8 @@ pub async fn open_store(
     Ok((own, loaded))
 }
 
-/// Looks whether [`open_store`] will refuse a store, and takes nothing. Whether one that is not complete is being loaded, or its
-/// load was interrupted, is told when it is taken.
+/// Checks whether [`open_store`] would refuse a store, and does not claim it. For an incomplete store, only [`open_store`] finds out
+/// whether a load is running or was interrupted.
 ///
 /// # Errors
 /// As there.

@@ -77,7 +77,7 @@ impl Workload for Settings {
         format!("an order store{size}{seed}")
     }
 
-    /// `32 clients, 20ms think time`, `6000 orders/min offered`.
+    /// One session per client of a target.
     fn sessions(job: &Job) -> u32 {
         job.n_threads
     }
@@ -117,7 +117,7 @@ impl Workload for Settings {
     }
 }
 
-/// Orders per minute. A rate per minute is kept per second, and comes back with the noise of the division.
+/// Orders per minute. A rate per minute is stored per second, so the division leaves a rounding error.
 fn per_min(rate_per_s: f64) -> f64 {
     let per_min = rate_per_s * record::orders::MINUTE_S;
     (per_min * 1e6).round() / 1e6

@@ -130,7 +130,7 @@ fn located(file: &str, mistakes: Vec<(usize, String)>) -> Vec<String> {
 const BEHIND_NS: u64 = 500_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Why a protocol with separate parameters cannot be used for a log.
+/// Reasons why a log cannot be replayed with a protocol that has separate parameters.
 const NO_PARAMETERS: &str = "none of its statements has separate parameters, so prony sends each statement as one text: omit this option";
 const ONLY_POSTGRES: &str = "for statements from a log, only PostgreSQL accepts separate parameters. Omit this option, and prony puts the \
     values into the statement text";

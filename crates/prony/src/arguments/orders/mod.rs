@@ -181,7 +181,7 @@ pub(crate) struct StoreRows {
 }
 
 impl StoreRows {
-    /// Threads, as given or as there are CPUs.
+    /// The given number of threads, or one per CPU.
     pub(crate) fn threads(&self) -> usize {
         self.threads.map_or_else(|| ::disk::usable_cpus().len().max(1), usize::from)
     }

@@ -1,4 +1,4 @@
-//! Arguments of `prony plan orders`, and the plan of any command.
+//! Arguments of `prony plan orders`, and the conversion of a command to its plan.
 
 use std::ffi::OsString;
 
@@ -18,7 +18,7 @@ pub(crate) enum PlannedOrders {
 }
 
 impl PlannedOrders {
-    /// Arguments with the word that may be omitted: `plan orders --target …` is `plan orders run --target …`.
+    /// Inserts the optional word: `plan orders --target …` means `plan orders run --target …`.
     pub(crate) fn completed(mut arguments: Vec<OsString>) -> Vec<OsString> {
         let is = |place: usize, word: &str| arguments.get(place).is_some_and(|argument| argument == word);
         let asks_help = is(3, "-h") || is(3, "--help");
@@ -31,7 +31,7 @@ impl PlannedOrders {
 }
 
 impl Command {
-    /// The command that shows its plan, which `--dry-run` asks for.
+    /// The command that shows the plan of this command, for `--dry-run`.
     pub(crate) fn planned(self) -> Self {
         match self {
             Self::Measuring(measuring) => Self::Plan(Planned::Measuring(measuring)),

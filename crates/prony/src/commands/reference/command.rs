@@ -1,4 +1,4 @@
-//! The page of a command: usage, examples, and its options by heading.
+//! The page of a command: usage, examples, and options by heading.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use super::{INDEX, Page, escaped};
 use crate::arguments::{examples_of, exit_codes, groups};
 
-/// Pages of all commands, and an index of them.
+/// Pages of all commands, with their index and the page of exit codes.
 pub(super) fn pages(program: &Command) -> Vec<Page> {
     let mut pages = vec![index(program), codes()];
     for command in program.get_subcommands() {
@@ -16,9 +16,9 @@ pub(super) fn pages(program: &Command) -> Vec<Page> {
     pages
 }
 
-/// The page of a command, and those of the commands within it.
+/// Adds the page of a command, and the pages of its subcommands.
 fn below(command: &Command, path: &[&str], pages: &mut Vec<Page>) {
-    // They take the options of the commands that they plan.
+    // Subcommands of `plan` take the options of the commands that they plan, and have no pages.
     let is_plan = path == ["plan"];
     pages.push(Page { name: path.join("-"), text: page(command, path) });
     for inner in command.get_subcommands().filter(|inner| !is_plan && !is_help(inner)) {
@@ -35,7 +35,7 @@ fn file_name(path: &[&str]) -> String {
     format!("{}.md", path.join("-"))
 }
 
-/// All commands by groups, as the first page of the help has them.
+/// All commands by group, as on the first page of help.
 fn index(program: &Command) -> Page {
     let mut text =
         "# Commands\n\n`-h` prints the common options of a command, and `--help` prints all of them.\n"
@@ -94,7 +94,7 @@ fn examples(path: &[&str]) -> String {
     text
 }
 
-/// Commands within a command. Plans have the options of the commands that they plan.
+/// Subcommands. Those of `plan` have the options of the commands that they plan.
 fn commands(command: &Command, path: &[&str]) -> String {
     let inner: Vec<&Command> = command.get_subcommands().filter(|inner| !is_help(inner)).collect();
     if inner.is_empty() {
@@ -122,7 +122,7 @@ fn commands(command: &Command, path: &[&str]) -> String {
     text
 }
 
-/// Arguments and options by heading, in the order of the help.
+/// Arguments and options by heading, in the order of help.
 fn options(command: &Command) -> String {
     let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
     let mut headings: Vec<(&str, Vec<&Arg>)> = Vec::new();
@@ -145,7 +145,7 @@ fn options(command: &Command) -> String {
     text
 }
 
-/// An entry of a list of definitions: names, help, default and values.
+/// An entry of a definition list: names, help, default and values.
 fn option(argument: &Arg) -> String {
     let mut text = format!("\n`{}`\n", names(argument));
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
@@ -171,7 +171,7 @@ fn option(argument: &Arg) -> String {
     text
 }
 
-/// Such as `-c, --clients <N>`.
+/// For example `-c, --clients <N>`.
 fn names(argument: &Arg) -> String {
     let short = argument.get_short().map(|short| format!("-{short}"));
     let long = argument.get_long().map(|long| format!("--{long}"));

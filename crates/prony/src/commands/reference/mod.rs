@@ -1,6 +1,6 @@
-//! Reference pages in Markdown: every command, exit codes, and every rule of warnings.
+//! Reference pages in Markdown: commands, exit codes, and rules of warnings.
 //!
-//! They come from the same definitions as `--help` and `prony explain`.
+//! The pages use the same definitions as `--help` and `prony explain`.
 
 mod command;
 mod rules;
@@ -11,18 +11,18 @@ use crate::arguments;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
-/// A page of the reference. Links between pages lead to the name with `.md`.
+/// A page of the reference. Links between pages use the name with `.md`.
 struct Page {
     name: String,
     text: String,
 }
 
-/// The page without words: the list of all commands.
+/// Name of the default page: the list of all commands.
 const INDEX: &str = "commands";
-/// The page of all rules.
+/// Name of the page of all rules.
 const WARNINGS: &str = "warnings";
 
-/// Prints the page of a command by its words, or of `warnings` or `exit-codes`.
+/// Prints the page of a command, given as words, or the page `warnings` or `exit-codes`.
 pub(crate) fn print(words: &[String]) -> Result<Exit, Failure> {
     let asked = if words.is_empty() { INDEX.to_owned() } else { words.join("-").replace(' ', "-") };
     let pages = pages();
@@ -42,7 +42,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// A text as Markdown that shows it unchanged. Code between backticks stays code.
+/// Escapes a text for Markdown. It is then shown unchanged. Code between backticks stays code.
 fn escaped(text: &str) -> String {
     let mut is_code = false;
     let mut escaped = String::with_capacity(text.len());

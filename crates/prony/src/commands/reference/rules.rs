@@ -1,4 +1,4 @@
-//! The page of warnings: the text of every rule, as `prony explain` prints it.
+//! The page of warnings: the text of each rule, as in `prony explain`.
 
 use std::fmt::Write as _;
 

@@ -90,7 +90,7 @@ fn run_row(row: &Row, by: By) -> Result<(), String> {
     if !lost.is_empty() {
         return Err(format!("{}\n{outcome:?}", lost.join("; ")));
     }
-    // A busy machine may make a trial invalid.
+    // A busy machine can make a trial invalid.
     let is_invalid = row.code == 0 && outcome.code == Some(INVALID);
     if outcome.code != Some(row.code) && !is_invalid {
         return Err(format!("ended with {:?} and not with {}: {outcome:?}", outcome.code, row.code));

@@ -1,9 +1,9 @@
-//! What stands at the head of a page on kinds of tables.
+//! The top of a page on kinds of tables.
 
 use super::*;
 use crate::lead::{Lead, Tone};
 
-/// Rows on disk take so many times as long as the other kind.
+/// A study in which the rows on disk take this many times as long as the other kind of table.
 fn times_faster(times: f64) -> Report {
     compared(1, |at| if at.level("kind") == "row" { times } else { 1.0 }, |_| None)
 }
@@ -13,7 +13,7 @@ fn tiles(report: &Report) -> Vec<(String, String, String, Tone)> {
     tiles.map(|tile| (tile.label, format!("{} {}", tile.figure, tile.unit), tile.beside, tile.tone)).collect()
 }
 
-/// Grounds of the cells: `--series-1` is faster, `--series-2` slower.
+/// Number of cells with each background: `--series-1` is faster, `--series-2` slower.
 fn grounds(chart: &Chart) -> [usize; 2] {
     ["--series-1", "--series-2"].map(|ink| chart.svg.matches(&format!("fill=\"var({ink})\"")).count())
 }
@@ -50,7 +50,7 @@ fn a_ground_says_faster_or_slower_and_none_that_it_is_about_the_same() {
     assert_eq!([of(4.0), of(0.25), of(1.05), of(0.95)], [[8, 0], [0, 8], [0, 0], [0, 0]]);
 }
 
-/// The sentence beside it says that there is no relevant difference.
+/// The sentence next to the matrix reports no relevant difference.
 #[test]
 fn a_difference_of_chance_has_no_ground() {
     let of_block = [3.0, 0.4, 2.5, 0.5, 2.0, 1.0];

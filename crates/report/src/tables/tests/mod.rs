@@ -64,7 +64,7 @@ fn said(report: &Report, level: Level) -> String {
     said.collect::<Vec<String>>().join("\n")
 }
 
-/// Four kinds were four cards of twelve lines: what the tables have of each kind is told of a kind alone only.
+/// Four kinds of tables once had four cards of twelve lines. Figures from the tables are now printed only if there is a single kind.
 #[test]
 fn a_kind_alone_is_told_in_full_and_several_kinds_in_short() {
     let told = said(&report(|_| {}), Level::Finding);
@@ -374,7 +374,7 @@ fn runs_over_different_rows_are_not_compared() {
     assert_eq!(compared("aa", "aa"), [""; 0]);
 }
 
-/// What became of each kind was a paragraph each.
+/// The outcome of each kind of table was once a separate paragraph.
 #[test]
 fn what_a_kill_left_of_several_kinds_is_one_finding() {
     let survival = |kind: &str| {

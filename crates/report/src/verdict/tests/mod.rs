@@ -689,7 +689,7 @@ fn short_sweep_says_why_it_has_no_knee() {
     assert!(verdict.sentence().contains("no knee: too few levels: 4 levels in"), "{verdict:?}");
 }
 
-/// Thirteen sentences said the same.
+/// Thirteen sentences were once identical.
 #[test]
 fn several_series_without_a_knee_are_told_once() {
     let depth = |block_bytes: u64, power: u32| {

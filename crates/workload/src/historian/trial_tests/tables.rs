@@ -50,7 +50,7 @@ fn sqlite_has_no_partitions_and_says_so() {
 
 #[test]
 fn a_file_of_sqlite_is_shorter_after_a_shrink() {
-    // A shrink that was interrupted after its first page left the file as long as it was.
+    // If a shrink was interrupted after its first page, the file once kept its length.
     let directory = tempfile::tempdir().unwrap();
     let own = own(&format!("sqlite:{}", directory.path().join("historian.db").display()));
     let settings = Settings {

@@ -26,7 +26,7 @@ pub struct Loaded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It runs, or was interrupted.
+    /// The load is running, or was interrupted.
     Loading,
     /// It is complete, with its keys.
     Loaded,
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// What is no word of ours is taken for a load that was interrupted, which nothing is done with.
+    /// An unknown word counts as an interrupted load. prony leaves such a store unchanged.
     fn of(word: &str) -> Self {
         Self::ALL.into_iter().find(|state| state.word() == word).unwrap_or(Self::Loading)
     }
@@ -103,8 +103,8 @@ pub async fn write_loaded(session: &mut Session, loaded: &Loaded) -> Result<(), 
     session.append(&STORE, &mut rows, WriteMethod::MultiRow).await
 }
 
-/// Says that clients are about to change the store, so that a run that is killed is known afterwards. A store whose load
-/// was interrupted stays one.
+/// Records that clients are about to change the store. The mark remains if the run is killed. A store whose load was interrupted keeps
+/// its state.
 ///
 /// # Errors
 /// Those of the database.
