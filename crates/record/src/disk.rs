@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::verify::Verified;
-use crate::{Calibration, Loop, Offered, Outcome};
+use crate::{Calibration, Loop, Offered};
 
 /// Kind of operation that is no I/O of its own: it makes others durable.
 pub const FLUSH: &str = "flush";
@@ -161,20 +161,6 @@ pub struct DiskOutcome {
     /// What was found where pages were checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Box<Verified>>,
-}
-
-impl From<DiskOutcome> for Outcome {
-    fn from(outcome: DiskOutcome) -> Self {
-        Self::Disk(outcome)
-    }
-}
-
-impl Outcome {
-    /// What was found where pages were checked.
-    #[must_use]
-    pub fn verified(&self) -> Option<&Verified> {
-        if let Self::Disk(outcome) = self { outcome.verified.as_deref() } else { None }
-    }
 }
 
 /// Which caches an I/O may be answered from.

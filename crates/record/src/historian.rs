@@ -23,9 +23,7 @@
 use crate::space::UsedBytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Calibration, Cycle, Loop, Mark, MarkKind, Outage, Outcome, RowsCompared, Server, SetUpDatabase, Setup,
-};
+use crate::{Calibration, Cycle, Loop, Mark, MarkKind, Outage, RowsCompared, Server, SetUpDatabase};
 
 /// Kind of operation: one row committed.
 pub const RECORD: &str = "record";
@@ -102,15 +100,6 @@ pub struct HistorianSetup {
     pub calibration: Option<Calibration>,
     /// Seed.
     pub seed: u64,
-}
-
-impl Setup {
-    /// Takes out what newer records are judged by, so that it is judged as one of before.
-    pub fn be_judged_as_before(&mut self) {
-        if let Self::Historian(setup) = self {
-            setup.cycle = None;
-        }
-    }
 }
 
 impl HistorianSetup {
@@ -276,9 +265,27 @@ pub struct HistorianOutcome {
     pub notes: Vec<String>,
 }
 
-impl From<HistorianOutcome> for Outcome {
-    fn from(outcome: HistorianOutcome) -> Self {
-        Self::Historian(Box::new(outcome))
+impl HistorianOutcome {
+    /// What is wrong with the rows that were found in the database: none may be missing, none be there twice, none be
+    /// another one. Where they were only counted, the numbers must be the same.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<String> {
+        if let Some(sentence) = self.rows_compared.as_ref().and_then(|rows| rows.sentence(self.rows_expected))
+        {
+            return Some(sentence);
+        }
+        let (expected, found) = (self.rows_expected, self.rows_found?);
+        match found.checked_sub(expected) {
+            Some(0) => None,
+            Some(more) => Some(format!(
+                "the database holds {more} rows more than the {expected} that it acknowledged: some were written twice, or \
+                 others write to it"
+            )),
+            None => {
+                let lost = expected - found;
+                Some(format!("{lost} of {expected} acknowledged rows are not in the database"))
+            }
+        }
     }
 }
 

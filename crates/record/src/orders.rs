@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::clients::{ACTIVE_CLIENTS, RETRIES, SERVER_CPU, SERVER_CPU_S};
-use crate::{ClientAway, CpuRead, Loop, Mark, MarkKind, Offered, Outage, Outcome, Server, SetUpDatabase};
+use crate::{ClientAway, CpuRead, Loop, Mark, MarkKind, Offered, Outage, Server, SetUpDatabase};
 
 /// Seconds of a minute, in which orders are counted as DVD Store does.
 pub const MINUTE_S: f64 = 60.0;
@@ -133,12 +133,6 @@ pub struct OrdersOutcome {
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
-}
-
-impl From<OrdersOutcome> for Outcome {
-    fn from(outcome: OrdersOutcome) -> Self {
-        Self::Orders(Box::new(outcome))
-    }
 }
 
 /// What became of the orders of one target.

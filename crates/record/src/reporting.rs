@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Loop, Outcome, Server, SetUpDatabase};
+use crate::{Loop, Server, SetUpDatabase};
 
 /// Kind of operation: the first report of a trial, which finds memory as the trial found it.
 pub const FIRST_REPORT: &str = "first_report";
@@ -148,12 +148,6 @@ pub struct ReportingOutcome {
     /// What else is to be known of the trial, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
-}
-
-impl From<ReportingOutcome> for Outcome {
-    fn from(outcome: ReportingOutcome) -> Self {
-        Self::Reporting(Box::new(outcome))
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::HistorianOutcome;
-
 /// Seconds that a sentence names before it counts.
 const NAMED_MAX: usize = 3;
 
@@ -59,7 +57,7 @@ impl RowsCompared {
 
     /// What is wrong, with where: `50 acknowledged rows are not in the database, 50 rows are there twice: between 10:15:03
     /// and 10:15:04 …`; none if nothing is.
-    fn sentence(&self, acknowledged: u64) -> Option<String> {
+    pub(crate) fn sentence(&self, acknowledged: u64) -> Option<String> {
         let mut parts = Vec::new();
         if self.missing > 0 {
             parts.push(format!(
@@ -126,33 +124,10 @@ impl std::fmt::Display for Clock {
     }
 }
 
-impl HistorianOutcome {
-    /// What is wrong with the rows that were found in the database: none may be missing, none be there twice, none be
-    /// another one. Where they were only counted, the numbers must be the same.
-    #[must_use]
-    pub fn mismatch(&self) -> Option<String> {
-        if let Some(sentence) = self.rows_compared.as_ref().and_then(|rows| rows.sentence(self.rows_expected))
-        {
-            return Some(sentence);
-        }
-        let (expected, found) = (self.rows_expected, self.rows_found?);
-        match found.checked_sub(expected) {
-            Some(0) => None,
-            Some(more) => Some(format!(
-                "the database holds {more} rows more than the {expected} that it acknowledged: some were written twice, or \
-                 others write to it"
-            )),
-            None => {
-                let lost = expected - found;
-                Some(format!("{lost} of {expected} acknowledged rows are not in the database"))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::HistorianOutcome;
 
     const FROM_US: i64 = 1_700_000_103 * 1_000_000;
 

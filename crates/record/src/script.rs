@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ClientAway, Loop, Mark, MarkKind, Offered, Outage, Outcome, ReplayInUse, ReplayOutcome, Server,
-    SetUpDatabase,
+    ClientAway, Loop, Mark, MarkKind, Offered, Outage, ReplayInUse, ReplayOutcome, Server, SetUpDatabase,
 };
 
 /// Kind of operation: a script from its first command to its last, whatever it begins and commits. Time to think is not part of it.
@@ -181,11 +180,5 @@ impl ScriptOutcome {
     /// The marks that follow from it.
     pub(crate) fn marks(&self) -> Vec<Mark> {
         self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage)).collect()
-    }
-}
-
-impl From<ScriptOutcome> for Outcome {
-    fn from(outcome: ScriptOutcome) -> Self {
-        Self::Script(Box::new(outcome))
     }
 }

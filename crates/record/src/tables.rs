@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Loop, Mark, MarkKind, Outage, Outcome, Server, SetUpDatabase};
+use crate::{Loop, Mark, MarkKind, Outage, Server, SetUpDatabase};
 
 /// Kind of operation: a client changes one row by its key, conflicts and all.
 pub const POINT_UPDATE: &str = "point_update";
@@ -271,12 +271,6 @@ impl TablesOutcome {
     /// The marks that follow from it.
     pub(crate) fn marks(&self) -> Vec<Mark> {
         self.outages.iter().map(|outage| Mark::outage(MarkKind::Outage, outage)).collect()
-    }
-}
-
-impl From<TablesOutcome> for Outcome {
-    fn from(outcome: TablesOutcome) -> Self {
-        Self::Tables(Box::new(outcome))
     }
 }
 

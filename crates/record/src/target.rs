@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::Setup;
+use crate::set_up_database::place;
 
 /// A target with its databases by number, each with its address as `at`. They are stored as briefly as they can be read: one
 /// of which nothing but the place is said as its address alone, and one that is alone without a list. The keys of the older
@@ -94,29 +95,6 @@ fn places(addresses: &[String]) -> Option<Vec<String>> {
     places.sort_unstable();
     places.dedup();
     Some(places)
-}
-
-/// The file of an address, or its engine with the host and port or the socket: a setup has the name of the database too, and
-/// whoever logs in, which a target may lack.
-pub(crate) fn place(address: &str) -> Option<String> {
-    if address.starts_with("sqlite:") {
-        return Some(address.to_owned());
-    }
-    let (scheme, rest) = address.split_once("://")?;
-    let (engine, usual) = match scheme {
-        "postgres" | "postgresql" => ("postgres", "5432"),
-        "mysql" | "mariadb" => ("mysql", "3306"),
-        _ => return None,
-    };
-    let (authority, options) = rest.split_once('?').unwrap_or((rest, ""));
-    let option = |key: &str| options.split('&').find_map(|one| one.strip_prefix(key)?.strip_prefix('='));
-    let authority = authority.split('/').next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
-    let (host, port) = host.rsplit_once(':').filter(|(_, port)| is_port(port)).unwrap_or((host, usual));
-    let host = option("host").or(option("socket")).unwrap_or(host).to_lowercase().replace("%2f", "/");
-    let host = if host.is_empty() { "localhost" } else { &host };
-    Some(format!("{engine}://{host}:{}", option("port").unwrap_or(port)))
 }
 
 fn one_or_many(value: Value) -> Vec<Value> {

@@ -5,10 +5,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::verify::Verified;
 use crate::{
     Calibration, DiskEngine, DiskOutcome, DiskSetup, HistorianOutcome, HistorianSetup, Loop, Mark, Offered,
     OrdersOutcome, OrdersSetup, RegisterOutcome, RegisterSetup, ReportingOutcome, ReportingSetup,
-    ScriptOutcome, ScriptSetup, Server, TablesOutcome, TablesSetup,
+    ScriptOutcome, ScriptSetup, SetUpDatabase, TablesOutcome, TablesSetup,
 };
 use crate::{disk, historian, orders, reporting, script, tables};
 
@@ -106,28 +107,6 @@ impl Main {
         kinds: &'a BTreeMap<String, T>,
     ) -> impl Iterator<Item = (&'a String, &'a T)> {
         kinds.iter().filter(|(kind, _)| self.has(kind))
-    }
-}
-
-/// A database as a trial found it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SetUpDatabase<'a> {
-    /// Its name on the server.
-    pub name: &'a str,
-    /// Where it is, without a password.
-    pub address: &'a str,
-    /// Its engine, as people call it.
-    pub engine: &'a str,
-    /// The server that answered.
-    pub server: &'a Server,
-}
-
-impl SetUpDatabase<'_> {
-    /// Its file, or its server with the port or socket, the same for all databases of one server; none of an address of no
-    /// known form.
-    #[must_use]
-    pub fn place(&self) -> Option<String> {
-        crate::target::place(self.address)
     }
 }
 
@@ -281,19 +260,42 @@ pub enum Outcome {
     Tables(Box<TablesOutcome>),
 }
 
-impl Outcome {
-    /// What it is of.
-    #[must_use]
-    pub fn workload(&self) -> Workload {
-        match self {
-            Self::Disk(_) => Workload::Disk,
-            Self::Historian(_) => Workload::Historian,
-            Self::Orders(_) => Workload::Orders,
-            Self::Script(_) => Workload::Script,
-            Self::Reporting(_) => Workload::Reporting,
-            Self::Register(_) => Workload::Register,
-            Self::Tables(_) => Workload::Tables,
+/// The workload of each outcome, and the outcome from what the workload found.
+macro_rules! outcomes {
+    ($($workload:ident($found:ty)),* $(,)?) => {
+        impl Outcome {
+            /// Its workload.
+            #[must_use]
+            pub fn workload(&self) -> Workload {
+                match self {
+                    $(Self::$workload(_) => Workload::$workload,)*
+                }
+            }
         }
+
+        $(impl From<$found> for Outcome {
+            fn from(found: $found) -> Self {
+                Self::$workload(found.into())
+            }
+        })*
+    };
+}
+
+outcomes! {
+    Disk(DiskOutcome),
+    Historian(HistorianOutcome),
+    Orders(OrdersOutcome),
+    Script(ScriptOutcome),
+    Reporting(ReportingOutcome),
+    Register(RegisterOutcome),
+    Tables(TablesOutcome),
+}
+
+impl Outcome {
+    /// What was found where pages were checked.
+    #[must_use]
+    pub fn verified(&self) -> Option<&Verified> {
+        if let Self::Disk(outcome) = self { outcome.verified.as_deref() } else { None }
     }
 
     /// The marks that follow from it and the setup of its trial, for records of before there were any.
@@ -365,6 +367,15 @@ impl Outcome {
     #[must_use]
     pub fn tables(&self) -> Option<&TablesOutcome> {
         if let Self::Tables(outcome) = self { Some(outcome) } else { None }
+    }
+}
+
+impl Setup {
+    /// Takes out what newer records are judged by, so that it is judged as one of before.
+    pub fn be_judged_as_before(&mut self) {
+        if let Self::Historian(setup) = self {
+            setup.cycle = None;
+        }
     }
 }
 

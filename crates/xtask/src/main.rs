@@ -68,6 +68,15 @@ enum Command {
         #[arg(default_value = "")]
         place: String,
     },
+    /// Import circles: files of a crate that use each other in a ring
+    Circles {
+        /// Only this crate
+        #[arg(default_value = "")]
+        name: String,
+        /// Only what this file uses, and what uses it
+        #[arg(long)]
+        file: Option<String>,
+    },
     /// Everything that prony does on a SQL Server, on one that you have: a table of what passed
     #[command(name = "test-sqlserver")]
     TestSqlServer(SuiteOptions),
@@ -80,6 +89,9 @@ fn run(arguments: &Arguments, name: &str) -> Result<bool> {
         Command::Step(step) => Ok(ci::run_one(step, &workspace)),
         Command::Bench { bench, against } => bench.run(name, against.as_deref(), &workspace),
         Command::Words { place } => tree::print_words(&workspace, place).map(|()| true),
+        Command::Circles { name, file } => {
+            tree::print_circles(&workspace, name, file.as_deref()).map(|()| true)
+        }
         Command::TestSqlServer(options) => sqlserver_suite::run_all(options, &workspace),
     }
 }

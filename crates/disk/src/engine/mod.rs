@@ -24,15 +24,18 @@ pub(crate) enum Kind {
     Flush,
 }
 
+/// Names of all kinds. A load that checks pages meters each of them. It does not meter audits and the layout of the files.
+pub(crate) const KINDS: &[&str] = &["read", "write", "flush"];
+
 /// Names of the kinds that a job sends. Only these are metered: a histogram for each thread and kind takes room.
 pub(crate) fn kinds(job: &Job) -> &'static [&'static str] {
     if job.verify.is_some() {
-        return crate::verify::KINDS;
+        return KINDS;
     }
     match (job.reads(), job.writes(), job.flush_every.is_some()) {
         (true, false, _) => &["read"],
         (true, true, false) => &["read", "write"],
-        (true, true, true) => &["read", "write", "flush"],
+        (true, true, true) => KINDS,
         (false, _, false) => &["write"],
         (false, _, true) => &["write", "flush"],
     }

@@ -13,11 +13,12 @@ use load::{Meter, MonotonicClock, Phases, Span, ThreadInterval};
 
 use super::after_crash::{AfterCrash, look};
 use super::journal::{Journal, Plan, PlannedPart, Promised};
-use super::load::{KINDS, Part, Task, Verifier};
+use super::load::{Part, Task, Verifier};
 use super::page::{self, SECTOR, Sector};
 use super::stream::PartShape;
 use super::volume::Volume;
 use crate::buffer::{Buffers, Content};
+use crate::engine::KINDS;
 use crate::engine::{Completion, Engine, Kind, Operation, Wait};
 use crate::pattern::Random;
 use crate::settings::VerifyProfile;

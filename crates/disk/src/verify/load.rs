@@ -23,9 +23,6 @@ use super::volume::Volume;
 use crate::engine::{Completion, Engine, Wait};
 use crate::pattern::{Blocks, Random};
 
-/// Kinds of operations that are metered. Audits and the layout of the files are not: they are no load.
-pub(crate) const KINDS: &[&str] = &["read", "write", "flush"];
-
 /// How long a thread waits at most before it looks whether something takes too long, and whether it is to stop.
 pub(super) const LOOK_UP_NS: u64 = 100_000_000;
 /// Errors without an answer between them after which a thread gives up: what it works on is gone.

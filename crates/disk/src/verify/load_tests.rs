@@ -13,9 +13,10 @@ use record::verify::Verified;
 
 use super::damaging::{Damaging, Fault, SameStore, Store};
 use super::journal::Journal;
-use super::load::{KINDS, Part, Task, Verifier, VerifyError};
+use super::load::{Part, Task, Verifier, VerifyError};
 use super::stream::{PartShape, Shape};
 use crate::buffer::{Buffers, Content};
+use crate::engine::KINDS;
 use crate::pattern::Random;
 use crate::settings::VerifyProfile;
 

@@ -23,7 +23,7 @@ mod volume;
 pub use after_crash::{AfterCrash, AfterCrashError, after_crash};
 pub use journal::JournalError;
 pub(crate) use journal::{AnyJournal, JournalFile, Plan, PlannedPart, create as create_journal};
-pub(crate) use load::{KINDS, Part, Task, Verifier};
+pub(crate) use load::{Part, Task, Verifier};
 pub(crate) use pass::Told;
 pub(crate) use remote::{JournalAway, Where, Wire};
 pub use serve::{JournalServer, ServedJournal};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientAway, Loop, Offered, Outage, Outcome, Server, SetUpDatabase};
+use crate::{ClientAway, Loop, Offered, Outage, Server, SetUpDatabase};
 
 pub use operation::{Anomaly, AnomalyKind, Did, FIRST_VALUE, Operation};
 
@@ -138,11 +138,5 @@ impl Away {
     #[must_use]
     pub fn length_s(&self, now_s: f64) -> f64 {
         (self.end_s.unwrap_or(now_s) - self.start_s).max(0.0)
-    }
-}
-
-impl From<RegisterOutcome> for Outcome {
-    fn from(outcome: RegisterOutcome) -> Self {
-        Self::Register(Box::new(outcome))
     }
 }

@@ -13,6 +13,7 @@ use crate::ci::Outcome;
 use crate::workspace::Workspace;
 use source::Source;
 
+mod circles;
 mod dependencies;
 mod documentation;
 mod fences;
@@ -30,6 +31,9 @@ const LONG_FUNCTIONS: &str = "crates/xtask/long-functions.txt";
 /// Where the libraries are listed that still spell flags of the program, relative to the root.
 const FLAGS: &str = "crates/xtask/flags-of-libraries.txt";
 
+/// The list of large import circles, relative to the root.
+const CIRCLES: &str = "crates/xtask/circles.txt";
+
 /// Where it is listed how many lines of shared files name a workload, relative to the root.
 const WORKLOAD_NAMES: &str = "crates/xtask/workload-names.txt";
 
@@ -45,6 +49,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
 
     findings.extend(dependencies::check(&dependencies::crates(&workspace.metadata)));
     findings.extend(documentation::check(&sources));
+    findings.extend(circles::check(&sources, CIRCLES, &list(CIRCLES)?));
     findings.extend(functions::check(&sources, &list(LONG_FUNCTIONS)?));
     findings.extend(fences::check(&sources));
     findings.extend(flags::check(&sources, &list(FLAGS)?));
@@ -63,6 +68,16 @@ pub(crate) fn print_words(workspace: &Workspace, place: &str) -> Result<()> {
     let (sources, _) = source::read_all(workspace.root())?;
     let faults = words::faults(&words::Rules::read()?, &sources, &markdown(workspace.root())?);
     words::print(&faults, place);
+    Ok(())
+}
+
+/// Prints the import circles of a crate, or of all crates; of one file, its arrows.
+pub(crate) fn print_circles(workspace: &Workspace, name: &str, file: Option<&str>) -> Result<()> {
+    let (sources, _) = source::read_all(workspace.root())?;
+    match file {
+        Some(file) => circles::print_arrows(&sources, file),
+        None => circles::print(&sources, name),
+    }
     Ok(())
 }
 
