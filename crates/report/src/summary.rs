@@ -11,6 +11,7 @@ use crate::limit;
 use crate::report::Report;
 use crate::table::Table;
 use crate::text;
+use crate::trial::Trial;
 use crate::verdict::{Level, Verdict, outcome};
 use crate::workloads::{self, InShort, Shown};
 
@@ -33,6 +34,8 @@ pub(crate) struct Summary {
     pub(crate) reliability: Reliability,
     /// The gravest doubt and the number of others, or why the reliability is not high without a doubt.
     pub(crate) because: Option<String>,
+    /// The same with the whole fact and its effect, for a page.
+    in_full: Option<String>,
     /// The same without figures.
     brief: Option<String>,
     /// What limited the figures, as far as the record shows.
@@ -100,7 +103,8 @@ impl Summary {
         Self {
             plain,
             reliability,
-            because: because(report, reliability, &doubts),
+            because: because(report, reliability, &doubts, doubt_in_words),
+            in_full: because(report, reliability, &doubts, doubt_in_full),
             brief: in_brief(report, &doubts),
             bottleneck_in_brief: limit::brief(report.trials.iter())
                 .filter(|_| limit::told(report.trials.iter()).is_some_and(|told| told == bottleneck))
@@ -124,7 +128,7 @@ impl Summary {
 
     /// The text after the word of the reliability: `: background CPU load, all 10 trials`.
     pub(crate) fn reliability_reason(&self) -> String {
-        self.because.as_ref().map(|because| format!(": {because}")).unwrap_or_default()
+        self.in_full.as_ref().map(|because| format!(": {because}")).unwrap_or_default()
     }
 
     fn reliability_because(&self, because: Option<&String>) -> String {
@@ -429,12 +433,22 @@ fn reliability(report: &Report) -> Reliability {
     let broken = report.state != State::Complete
         || report.quick
         || doubts.iter().any(|doubt| doubt.level == Level::Failure)
-        || report.trials.iter().any(|trial| matches!(trial.state, State::Failed | State::Invalid));
+        || report.trials.iter().any(|trial| match trial.state {
+            State::Failed => true,
+            State::Invalid => !is_step_of_answer(report, trial),
+            _ => false,
+        });
     match doubts.is_empty() {
         _ if was_nothing_measured(report) || broken || doubts.iter().any(wide) => Reliability::Low,
         true if !is_measured_once(report) => Reliability::High,
         _ => Reliability::Medium,
     }
+}
+
+/// True for a step of a search that confirmed its rate with other steps.
+fn is_step_of_answer(report: &Report, trial: &Trial) -> bool {
+    let confirmed = report.searches.iter().filter(|search| search.stable_at.is_some());
+    confirmed.flat_map(|search| &search.steps).any(|step| step.trial == trial.number)
 }
 
 fn was_nothing_measured(report: &Report) -> bool {
@@ -447,13 +461,18 @@ fn is_measured_once(report: &Report) -> bool {
 }
 
 /// Why figures can be trusted that far and no further.
-fn because(report: &Report, reliability: Reliability, doubts: &[&Verdict]) -> Option<String> {
+fn because(
+    report: &Report,
+    reliability: Reliability,
+    doubts: &[&Verdict],
+    in_words: fn(&Verdict, &Report) -> String,
+) -> Option<String> {
     if was_nothing_measured(report) {
         return Some("nothing was measured".to_owned());
     }
     // A search has a doubt of its own for its short steps.
     let quick = (report.quick && !report.searches.is_empty()).then(|| QUICK.to_owned());
-    let first = quick.or_else(|| doubts.first().map(|doubt| doubt_in_words(doubt, report)));
+    let first = quick.or_else(|| doubts.first().map(|doubt| in_words(doubt, report)));
     if let Some(first) = first {
         return Some(format!("{first}{}", more_warnings(doubts.len().saturating_sub(1))));
     }
@@ -480,6 +499,18 @@ fn doubt_in_words(doubt: &Verdict, report: &Report) -> String {
         fact if fact.chars().count() <= FACT_LETTERS_MOST => format!("{brief}: {fact}"),
         _ => brief,
     }
+}
+
+/// The whole fact, and the effect of a trial that does not count.
+fn doubt_in_full(doubt: &Verdict, report: &Report) -> String {
+    let (brief, fact) = (doubt_in_brief(doubt, report), doubt.fact.text());
+    let trial = report.trials.iter().find(|trial| doubt.trials == [trial.number]);
+    if doubt.rule == outcome::ENDED_EARLY && trial.is_some_and(|trial| is_step_of_answer(report, trial)) {
+        return format!("a step is {}. The other steps confirm the rate", fact.trim_end_matches('.'));
+    }
+    let effect = doubt.effect.as_ref().filter(|_| doubt.rule == outcome::ENDED_EARLY);
+    let effect = effect.map(|effect| format!("; {effect}")).unwrap_or_default();
+    format!("{brief}: {}{effect}", fact.trim_end_matches('.'))
 }
 
 /// `background CPU load, all 10 trials`.

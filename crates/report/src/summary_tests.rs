@@ -269,6 +269,19 @@ fn trust_falls_with_doubts_and_rises_with_repeats() {
     );
 }
 
+/// One invalid step made the reliability of a confirmed rate low.
+#[test]
+fn an_invalid_step_of_a_search_leaves_the_confirmed_rate_its_reliability() {
+    let mut report = Report::of(&crate::tests::historian::search());
+    let summary = Summary::of(&report);
+    assert_eq!(summary.reliability, Reliability::Medium);
+    let reason = summary.reliability_reason();
+    assert!(reason.starts_with(": a step is invalid: client-limited: "), "{reason}");
+    assert!(reason.ends_with("The other steps confirm the rate"), "{reason}");
+    report.searches[0].stable_at = None;
+    assert_eq!(Summary::of(&report).reliability, Reliability::Low);
+}
+
 #[test]
 fn a_long_fact_of_a_warning_is_in_the_report_only() {
     let report = Report::of(&fixture::study("disk", vec![Made::read("read").rate(20_000.0, 50.0).trial(1)]));

@@ -5,11 +5,11 @@ use stats::Comparison;
 
 use super::{Combination, MetricAgainst};
 use crate::change::Change;
-use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg};
+use crate::chart::canvas::{Canvas, Ink, Side, TEXT, svg, text_width};
 use crate::chart::frame::{Frame, WIDTH};
 use crate::chart::gain::GainAxis;
 use crate::chart::{Chart, Key, legend};
-use crate::format::figure_or_dash;
+use crate::format::{self, figure_or_dash};
 use crate::table::{Column, Row, Table};
 
 /// Height of a bar with its text.
@@ -84,7 +84,7 @@ fn caption(bars: &[Bar<'_>], x: &GainAxis) -> String {
 
 fn draw(canvas: &mut Canvas<'_>, x: &GainAxis, bar: &Bar<'_>, top: f64) {
     let place = |gain_pct: f64| x.at(&bar.change, gain_pct);
-    canvas.text(Ink::Text, Side::Right, (LEFT, top + TEXT * 0.6), &told(bar));
+    canvas.text(Ink::Text, Side::Right, (LEFT, top + TEXT * 0.6), &label(bar));
     let (none, at, y) = (x.none(), place(bar.change.gain_pct), top + 25.0);
     let ink = key(bar.metric).ink;
     canvas.line(ink, 3.0, (none, y), (at, y));
@@ -99,11 +99,21 @@ fn draw(canvas: &mut Canvas<'_>, x: &GainAxis, bar: &Bar<'_>, top: f64) {
 }
 
 /// `p99_ms: 1.20 → 1.50 ms, +25% (+24 to +26%)`.
+/// The label of a bar. Where the description of the metric has no room, its name stands there.
+fn label(bar: &Bar<'_>) -> String {
+    let whole = told(bar);
+    if text_width(&whole) <= RIGHT - LEFT { whole } else { labelled(bar, bar.metric.metric.name) }
+}
+
 fn told(bar: &Bar<'_>) -> String {
+    labelled(bar, &format::capital(bar.metric.metric.says))
+}
+
+fn labelled(bar: &Bar<'_>, name: &str) -> String {
     let of = &bar.metric.metric;
     let [first, this] = [bar.metric.first_value, bar.metric.this_value].map(figure_or_dash);
     let values = format!("{first} → {this} {}", of.unit);
-    format!("{}: {}, {}", of.name, values.trim_end(), bar.change.told())
+    format!("{name}: {}, {}", values.trim_end(), bar.change.told())
 }
 
 /// What the colour of a bar means.

@@ -51,7 +51,7 @@ impl Compare {
             header {
                 h1 { "Comparison: " span.on { (title) } }
                 @let same = self.measured_alike();
-                @if let Some(measured) = same { p.meta { (measured) } }
+                @if let Some(measured) = same { p.meta { (if self.studies.len() == 2 { "Both measured: " } else { "All measured: " }) (measured) } }
                 (self.summary())
                 @for study in &self.studies { p.meta { (study.told(same.is_none())) } }
                 nav aria-label="Sections" {
@@ -140,7 +140,12 @@ impl Compare {
     /// The chart of the first side that is compared; the others stand with their tables.
     fn lead_chart(&self) -> Option<Chart> {
         let (told, _) = text::apart(self.against.first()?, false);
-        chart::of(&told, "Gain").0.into_iter().next()
+        chart::of(&told, &self.heading(self.against.first()?)).0.into_iter().next()
+    }
+
+    /// The heading of a chart: what is compared with what.
+    fn heading(&self, against: &Against) -> String {
+        format!("{} against {}", against.name, self.first())
     }
 
     /// What failed of what must not be; then of each combination what it is judged by.
@@ -214,7 +219,7 @@ impl Compare {
     fn changes(&self, against: &Against) -> Markup {
         let first = self.first();
         let (told, others) = text::apart(against, false);
-        let (mut charts, left_out) = chart::of(&told, "Gain");
+        let (mut charts, left_out) = chart::of(&told, &self.heading(against));
         let lead = self.lead_chart();
         charts.retain(|chart| lead.as_ref().is_none_or(|lead| lead.svg != chart.svg));
         html! {
@@ -269,13 +274,13 @@ impl Compare {
     }
 }
 
-/// `RAID10: throughput`, `+25%`, `from 1,200 to 1,500 I/O/s, 95% CI +24 to +26%, better`; of a latency `12% lower`.
+/// `Throughput, with RAID10 in both`, `+25%`, `from 1,200 to 1,500 I/O/s, 95% CI +24 to +26%, better`; of a latency `12% lower`.
 fn tile(combination: &Combination, metric: &MetricAgainst) -> Option<Tile> {
     let change = metric.change()?.parts();
     let of = &metric.metric;
     let label = match combination.label.as_str() {
         "" => format::capital(of.says),
-        label => format!("{label}: {}", of.says),
+        label => format!("{}, with {label} in both", format::capital(of.says)),
     };
     let [first, this] = [metric.first_value, metric.this_value].map(format::figure_or_dash);
     let values = format!("from {first} to {this} {}", of.unit);

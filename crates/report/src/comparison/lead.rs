@@ -15,7 +15,9 @@ const COLUMNS_MOST: usize = 5;
 
 pub(crate) fn of(compared: &StudyComparison) -> Lead {
     let gains = compared.axes.iter().filter_map(|axis| most(compared, axis));
-    let tiles = best(compared).into_iter().chain(gains).collect();
+    // Two axes have their best combination instead.
+    let enough = compared.axes.iter().filter(|_| compared.axes.len() == 1).filter_map(enough);
+    let tiles = best(compared).into_iter().chain(gains).chain(enough).collect();
     let first = || chart::comparison(compared).into_iter().flat_map(|axis| axis.charts).next();
     Lead { tiles, chart: grid(compared).or_else(first) }
 }
@@ -42,6 +44,17 @@ fn most(compared: &StudyComparison, axis: &ComparedAxis) -> Option<Tile> {
     let beside = change.interval.iter().chain([&gain.words]).cloned().collect::<Vec<String>>().join(", ");
     let unit = change.of(compared.metric.says).trim().to_owned();
     Some(Tile::new(label, change.figure(), unit).beside(beside).tone(tone))
+}
+
+/// The sweet spot along an axis of numbers, with the other axes at their references.
+fn enough(axis: &ComparedAxis) -> Option<Tile> {
+    let series = axis.series.iter().find(|series| series.at_reference && series.sweet_spot.is_some())?;
+    let place = series.sweet_spot?;
+    let level = &axis.levels[place];
+    let lower = series.sweet_spot_lowest.filter(|lowest| *lowest < place);
+    let lower = lower.map(|lowest| format!("; {} may do, not shown", axis.levels[lowest]));
+    let beside = format!("higher levels gain less than 5%{}", lower.unwrap_or_default());
+    Some(Tile::new(format!("Enough {}", axis_words(&axis.name)), level.clone(), "").beside(beside))
 }
 
 /// The index of the best combination, or the indexes of all that tie, and a description.
@@ -117,6 +130,15 @@ mod tests {
     use crate::tests::comparison::all;
 
     #[test]
+    fn an_axis_of_numbers_shows_from_where_more_gains_little() {
+        let report = Report::of(&crate::tests::comparison::flush_rows());
+        let lead = super::of(report.comparison.as_ref().unwrap());
+        let enough = lead.tiles.iter().find(|tile| tile.label == "Enough flush rows").unwrap();
+        assert_eq!(enough.figure, "1000");
+        assert_eq!(enough.beside, "higher levels gain less than 5%; 100 may do, not shown");
+    }
+
+    #[test]
     fn a_study_of_two_axes_is_a_grid_and_each_axis_has_its_largest_gain() {
         let reports: Vec<Report> = all().iter().map(Report::of).collect();
         let mut grids = 0;
@@ -125,6 +147,9 @@ mod tests {
             let (best, gains): (Vec<_>, Vec<_>) =
                 lead.tiles.iter().partition(|tile| tile.label.starts_with("Best: "));
             assert_eq!(best.len(), usize::from(compared.axes.len() == 2), "{best:?}");
+            let (enough, gains): (Vec<_>, Vec<_>) =
+                gains.into_iter().partition(|tile| tile.label.starts_with("Enough "));
+            assert!(enough.len() <= usize::from(compared.axes.len() == 1), "{enough:?}");
             assert!(gains.len() <= compared.axes.len());
             for tile in gains {
                 assert!(!tile.figure.contains('(') && tile.label.contains(" instead of "), "{tile:?}");

@@ -78,6 +78,17 @@ fn rate(configuration: &Configuration, trials: &[Trial]) -> Option<Verdict> {
     Some(verdict.of_trials(configuration.trials.clone()))
 }
 
+/// True if each judged trial of a configuration sustained its rate. Returns none without an offered rate or a judged trial.
+pub(super) fn is_sustained(configuration: &Configuration, trials: &[Trial]) -> Option<bool> {
+    configuration.offered_per_s()?;
+    let runs: Vec<&Historian> = configuration.measured_in(trials).filter_map(Trial::historian).collect();
+    match not_held(&runs) {
+        Held::Yes(_) => Some(true),
+        Held::No(..) => Some(false),
+        Held::Unknown(_) => None,
+    }
+}
+
 /// Whether a rate was held in the trials of a configuration, with how many of them where they are several.
 enum Held {
     Yes(String),

@@ -3,6 +3,8 @@
 
 use record::Workload;
 
+use super::finding;
+
 use crate::chart::Chart;
 use crate::format::{self, plain};
 use crate::lead::{self, Tail, Tile, Tone};
@@ -30,6 +32,14 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
 fn of_rates(report: &Report) -> Vec<Tile> {
     let mut tiles = lead::rates(report, Workload::Historian, &[Tail::P99.beside("from event to commit")]);
     if let Some((only, _)) = lead::only(report, Workload::Historian) {
+        let offered = only.offered_per_s().map(plain).unwrap_or_default();
+        let judged = finding::is_sustained(only, &report.trials).map(|is_sustained| match is_sustained {
+            true => (format!("sustained, {offered} offered"), Tone::Good),
+            false => (format!("not sustained, {offered} offered"), Tone::Bad),
+        });
+        if let (Some((words, tone)), Some(rate)) = (judged, tiles.first_mut()) {
+            (rate.beside, rate.tone) = (format!("{words}; {}", rate.beside), tone);
+        }
         let of = only.measured_in(&report.trials).filter_map(|trial| trial.historian()?.pending_max);
         let most = of.reduce(f64::max);
         tiles.extend(most.map(backlog));
@@ -121,6 +131,15 @@ mod tests {
         assert_eq!((first.figure.as_str(), first.tone), ("1,234", Tone::Bad));
         search.unconfirmed_at = None;
         assert_eq!(sustained(search).figure, "none");
+    }
+
+    /// The rate of a load that was not sustained looked like a success.
+    #[test]
+    fn a_rate_that_was_not_sustained_is_marked() {
+        let report = Report::of(&crate::tests::historian::project());
+        let rate = &tiles(&report)[0];
+        assert!(rate.beside.starts_with("not sustained, 3,700 offered; "), "{rate:?}");
+        assert_eq!(rate.tone, Tone::Bad);
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub(crate) fn search(search: &Search, trials: &[Trial]) -> Option<Chart> {
         heading,
         svg,
         legend: legend(search.steps.iter().map(|step| key(step.stable))),
-        caption: "Each line is a step. Dot: kept up in this step. Cross: did not. Ring: could not be judged. Shaded: confirming steps, which alone make a rate sustained. Bars: the backlog of each step. Pauses between steps are left out."
+        caption: "Each line is a step. Dot: kept up in this step. Cross: did not. Ring: could not be judged. Shaded: confirming steps, which alone make a rate sustained. Bars: the backlog of each step. The axis skips pauses between steps."
             .to_owned(),
         table: with_backlogs(table::steps(search), &backlog),
     })

@@ -63,13 +63,22 @@ impl History {
         let last = |series: &HistorySeries| {
             let value = series.values.iter().rev().flatten().next()?;
             let tile = Tile::new(sentence::name(series), format::figure(*value), series.metric.unit);
+            let change = series.since_baseline.and_then(|since| series.change(since.gain_pct));
+            let changed = |words: &str| match &change {
+                Some(change) => format!("last run; {words}, {}", change.says()),
+                None => format!("last run; {words}"),
+            };
             Some(match series.since_baseline.map(|since| since.verdict) {
                 None => tile.beside(self.since_before(series)),
-                Some(SinceVerdict::Regressed) => tile.beside("worse than the baseline").tone(Tone::Bad),
-                Some(SinceVerdict::NotShown) => tile.beside("perhaps worse than the baseline"),
-                Some(SinceVerdict::Changed) => tile.beside("changed since the baseline, not for the worse"),
-                Some(SinceVerdict::Unchanged) => tile.beside("no change since the baseline"),
-                Some(SinceVerdict::Unknown) => tile.beside("unknown against the baseline"),
+                Some(SinceVerdict::Regressed) => {
+                    tile.beside(changed("worse than the baseline")).tone(Tone::Bad)
+                }
+                Some(SinceVerdict::NotShown) => tile.beside(changed("perhaps worse than the baseline")),
+                Some(SinceVerdict::Changed) => {
+                    tile.beside(changed("changed since the baseline, not for the worse"))
+                }
+                Some(SinceVerdict::Unchanged) => tile.beside("last run; no change since the baseline"),
+                Some(SinceVerdict::Unknown) => tile.beside("last run; unknown against the baseline"),
             })
         };
         self.series.iter().filter_map(last).take(TILES_MOST).collect()
@@ -99,7 +108,7 @@ impl History {
             0 => (
                 Reliability::Medium,
                 format!(
-                    "{runs}; about {} of unchanged figures show a change point by chance",
+                    "{runs}; chance alone makes a change point in about {} of figures, and in more if you look after each run",
                     format::per_cent(stats::CHANGE_CHANCE_MAX)
                 ),
             ),

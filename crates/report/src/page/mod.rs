@@ -221,7 +221,12 @@ fn reliability(report: &Report, summary: &Summary) -> Markup {
             a href={ "#" (verdicts::WARNINGS) } { (format::counted(warnings, "warning in full", "warnings in full")) }
         }
     };
-    lead::reliability(summary.reliability, &summary.reliability_reason(), &more)
+    let reason = match (summary.reliability, report.searches.is_empty()) {
+        (Reliability::High, true) => ": each figure was repeated, and no warning was raised".to_owned(),
+        (Reliability::High, false) => ": no warning was raised".to_owned(),
+        _ => summary.reliability_reason(),
+    };
+    lead::reliability(summary.reliability, &reason, &more)
 }
 
 /// The results, the bottleneck, and the next step.

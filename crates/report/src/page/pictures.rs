@@ -27,14 +27,14 @@ fn pages() -> Vec<(&'static str, String)> {
         ("search", tests::historian::search()),
         ("historian", tests::historian::project()),
         ("orders", tests::orders::priced()),
-        ("one-axis", tests::comparison::flush_rows()),
-        ("two-axes", tests::comparison::memory_and_cpus()),
+        ("one-axis", titled(tests::comparison::flush_rows(), "What larger batches gain")),
+        ("two-axes", titled(tests::comparison::memory_and_cpus(), "What memory and CPUs gain")),
     ];
     let of_reports = [
-        ("script", script::tests::report(|_, _| {})),
-        ("reporting", reporting::tests::report(|_, _| {})),
+        ("script", named(script::tests::report(|_, _| {}), "Script", "script a.sql")),
+        ("reporting", named(reporting::tests::report(|_, _| {}), "Reporting", "reporting")),
         ("failover", register::tests::interrupted()),
-        ("tables", tables::tests::report(|_| {})),
+        ("tables", tables::tests::pictured()),
     ];
     let studies = of_studies.iter().map(|(name, study)| (*name, Report::of(study).html()));
     let reports = of_reports.iter().map(|(name, report)| (*name, report.html()));
@@ -43,7 +43,39 @@ fn pages() -> Vec<(&'static str, String)> {
         ("compare", compare::tests::improved().html()),
         ("history", history::tests::regressed().html()),
     ];
-    studies.chain(reports).chain(others).collect()
+    studies.chain(reports).chain(others).map(|(name, page)| (name, spelled(&page))).collect()
+}
+
+/// The study with a title of its own, run from its file.
+fn titled(mut study: StudyRecord, title: &str) -> StudyRecord {
+    study.manifest.title = title.to_owned();
+    study.manifest.command = ["prony", "study", "run", "study.toml"].map(str::to_owned).into();
+    study
+}
+
+/// The report with the title and the command of its workload, on PostgreSQL.
+fn named(mut report: Report, title: &str, command: &str) -> Report {
+    let command = format!("prony {command} --target postgres://db-1/plant");
+    report.title = title.to_owned();
+    report.command = command.split(' ').map(str::to_owned).collect();
+    report
+}
+
+/// The page with its commands as the program spells them.
+fn spelled(page: &str) -> String {
+    let spellings = [
+        ("‹prony compare›", "prony compare"),
+        ("‹prony disk, profile sweep›", "prony disk --profile sweep"),
+        ("‹prony historian, search›", "prony historian --find-max"),
+    ];
+    spellings.iter().fold(page.to_owned(), |page, (mention, command)| page.replace(mention, command))
+}
+
+#[test]
+fn pages_have_no_mention_that_is_not_spelled() {
+    for (name, page) in pages() {
+        assert!(!page.contains("‹prony"), "{name}");
+    }
 }
 
 /// The disk tests of a check, each with its rate and its latency.

@@ -286,7 +286,7 @@ impl Shown for OfRegister {
         let is_whole = |register: &Register| register.is_audited && register.is_register();
         let all = report.trials.iter().all(|trial| trial.register().is_some_and(is_whole));
         (all && !report.trials.is_empty())
-            .then_some("That is about rates and times: the count of lost writes does not depend on the load")
+            .then_some("That is about rates and times: lost writes were counted exactly, for this run")
     }
 
     fn lead(&self, report: &Report) -> Option<Chart> {

@@ -62,7 +62,10 @@ pub(crate) fn interrupted() -> Report {
     for sample in &mut trial.samples[20..22] {
         sample.operations.values_mut().for_each(|operation| *operation = Default::default());
     }
-    Report::of(&fixture::study("register", vec![trial]))
+    let mut study = fixture::study("register", vec![trial]);
+    (study.manifest.title, study.manifest.slug) = ("Failover".to_owned(), "failover".to_owned());
+    study.manifest.command = ["prony", "failover", "--managed", "postgres"].map(str::to_owned).into();
+    Report::of(&study)
 }
 
 fn said(report: &Report, level: Level) -> Vec<String> {

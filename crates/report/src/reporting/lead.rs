@@ -49,13 +49,21 @@ fn case<'a>(configuration: &'a Configuration, report: &'a Report) -> Option<Case
     Some(Case { name, run })
 }
 
-/// A bar: its name, its colour, its time in seconds, and its interval.
-type Bar = (String, Ink, f64, Option<[f64; 2]>);
+/// A bar: its name, its colour, its time in seconds, and its interval or the state of the caches.
+type Bar = (String, Ink, f64, Beside);
+
+enum Beside {
+    Interval(Option<[f64; 2]>),
+    Caches(&'static str),
+}
 
 fn bars<'a>(cases: &'a [Case<'_>]) -> impl Iterator<Item = Bar> + 'a {
     cases.iter().flat_map(|Case { name, run }| {
-        let first = run.first_s.map(|s| (format!("First report, {name}"), Ink::Series(1), s, None));
-        let next = run.mean_s.map(|s| (format!("Next reports, {name}"), Ink::Series(0), s, run.interval_s));
+        let caches = if run.cold.is_some() { "cold caches" } else { "caches not cleared" };
+        let first = Beside::Caches(caches);
+        let first = run.first_s.map(|s| (format!("First report, {name}"), Ink::Series(1), s, first));
+        let next = Beside::Interval(run.interval_s);
+        let next = run.mean_s.map(|s| (format!("Next reports, {name}"), Ink::Series(0), s, next));
         first.into_iter().chain(next)
     })
 }
@@ -66,8 +74,11 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
         let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
         let tile = Tile::new(what, number, unit);
         match interval {
-            Some([low, high]) => tile.beside(format!("mean, {} in this trial", times(low, high))),
-            None => tile,
+            Beside::Interval(Some([low, high])) => {
+                tile.beside(format!("mean, {} in this trial", times(low, high)))
+            }
+            Beside::Interval(None) => tile.beside("mean"),
+            Beside::Caches(state) => tile.beside(state),
         }
     };
     bars(&cases(report)).map(tile).collect()
@@ -96,8 +107,11 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
     });
     let columns = vec![Column::words("report"), Column::number("time"), Column::number("in this trial")];
     let row = |bar: &Bar| {
-        let interval = bar.3.map(|[low, high]| times(low, high)).unwrap_or_default();
-        Row::of(vec![bar.0.clone(), time(bar.2), interval])
+        let beside = match bar.3 {
+            Beside::Interval(interval) => interval.map(|[low, high]| times(low, high)).unwrap_or_default(),
+            Beside::Caches(state) => state.to_owned(),
+        };
+        Row::of(vec![bar.0.clone(), time(bar.2), beside])
     };
     Some(Chart {
         heading: heading.to_owned(),

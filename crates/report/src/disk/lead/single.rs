@@ -20,15 +20,29 @@ const TESTS_MOST: usize = 4;
 /// The rate of the watched configuration, and whether it became steady.
 pub(super) fn rounds(state: &SteadyState) -> Vec<Tile> {
     let rounds = format::counted(state.rounds_per_s.len(), "round", "rounds");
-    let mean = state.window_mean_per_s.zip(state.window).map(|(mean, (first, last))| {
-        let beside = format!("{}, mean of rounds {first} to {last}", state.watched);
-        Tile::new("Throughput", format::figure(mean), "IOPS").beside(beside)
+    let mean = state.window_mean_per_s.zip(state.window).map(|(mean, window)| {
+        let beside = format!("{}; {}", spread(state, window).unwrap_or_default(), state.watched);
+        Tile::new("Throughput", format::figure(mean), "IOPS").beside(beside.trim_start_matches("; "))
     });
-    let reached = match state.reached_in_round {
-        Some(round) => Tile::new("Steady state", format!("round {round}"), "").beside(format!("of {rounds}")),
-        None => Tile::new("Steady state", "not reached", "").beside(format!("in {rounds}")),
+    let reached = match (state.reached_in_round, state.window) {
+        (Some(round), Some((first, last))) => {
+            Tile::new("Steady state", format!("rounds {first} to {last}"), "")
+                .beside(format!("reached in round {round} of {}", state.rounds_per_s.len()))
+        }
+        (Some(round), None) => {
+            Tile::new("Steady state", format!("round {round}"), "").beside(format!("of {rounds}"))
+        }
+        (None, _) => Tile::new("Steady state", "not reached", "").beside(format!("in {rounds}")),
     };
     mean.into_iter().chain([reached]).collect()
+}
+
+/// The lowest and the highest rate of the rounds of a window: `9,180–10,150 in rounds 4 to 8`.
+fn spread(state: &SteadyState, (first, last): (u32, u32)) -> Option<String> {
+    let of = (first as usize).checked_sub(1)?..last as usize;
+    let rates = || state.rounds_per_s.get(of.clone()).into_iter().flatten().copied();
+    let (low, high) = (rates().reduce(f64::min)?, rates().reduce(f64::max)?);
+    Some(format!("{} in rounds {first} to {last}", format::range(low, high)))
 }
 
 /// Of one test its throughput and latencies, of several the throughput of each, of many the best of them.
@@ -281,10 +295,10 @@ mod tests {
         let mut study = crate::tests::steady();
         let steady = told(&study);
         assert!(
-            steady[0].starts_with("Throughput ") && steady[0].ends_with("mean of rounds 4 to 8"),
+            steady[0].starts_with("Throughput ") && steady[0].contains("–10,170 in rounds 4 to 8; "),
             "{steady:?}"
         );
-        assert_eq!(steady[1], "Steady state round 8, of 8 rounds");
+        assert_eq!(steady[1], "Steady state rounds 4 to 8, reached in round 8 of 8");
         study.trials.truncate(12);
         assert_eq!(told(&study)[1], "Steady state not reached, in 6 rounds");
     }

@@ -31,7 +31,17 @@ fn setup(trial: &MeasuredTrial, kind: &str) -> TablesSetup {
 
 /// A trial in which whole operations take so many seconds.
 fn trial(number: u32, kind: &str, seconds: f64, change: impl FnOnce(&mut TablesOutcome)) -> MeasuredTrial {
-    let mut trial = Sold::at(&format!("{kind} table"), &[100.0]).trial(number);
+    trial_at(number, kind, (seconds, 100.0), change)
+}
+
+/// The same with a rate of updates by key.
+fn trial_at(
+    number: u32,
+    kind: &str,
+    (seconds, updates_per_s): (f64, f64),
+    change: impl FnOnce(&mut TablesOutcome),
+) -> MeasuredTrial {
+    let mut trial = Sold::at(&format!("{kind} table"), &[updates_per_s]).trial(number);
     for sample in &mut trial.samples {
         let of = sample.operations.remove("order").unwrap();
         sample.operations = [(POINT_UPDATE.to_owned(), of)].into();
@@ -56,6 +66,27 @@ fn trial(number: u32, kind: &str, seconds: f64, change: impl FnOnce(&mut TablesO
 pub(crate) fn report(change: impl FnOnce(&mut TablesOutcome)) -> Report {
     let trials = vec![trial(1, "row", 2.0, |_| {}), trial(2, "volatile", 0.5, change)];
     Report::of(&fixture::study("tables", trials))
+}
+
+/// Rows on disk, and a faster kind that lost changes in a crash.
+pub(crate) fn pictured() -> Report {
+    let kinds =
+        [("row", 2.0, 200.0, crash(true, 0, 1_500)), ("volatile", 0.5, 800.0, crash(false, 70, 1_480))];
+    let trials = (1..).zip(kinds).map(|(number, (kind, seconds, updates_per_s, survival))| {
+        let mut trial = trial_at(number, kind, (seconds, updates_per_s), |outcome| {
+            for of in &mut outcome.operations {
+                of.count = (updates_per_s * seconds) as u64;
+            }
+            outcome.survival = Some(survival);
+        });
+        let Some(Setup::Tables(setup)) = &mut trial.trial.setup else { panic!("a table") };
+        setup.server.is_durable = kind == "row";
+        trial
+    });
+    let mut study = fixture::study("tables", trials.collect());
+    (study.manifest.title, study.manifest.slug) = ("Tables".to_owned(), "tables".to_owned());
+    study.manifest.command = ["prony", "tables", "--managed", "postgres"].map(str::to_owned).into();
+    Report::of(&study)
 }
 
 fn said(report: &Report, level: Level) -> String {
