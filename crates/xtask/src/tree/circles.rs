@@ -340,14 +340,14 @@ mod tests {
     fn files_that_import_each_other_are_a_circle() {
         let one = ("a/src/one.rs", "use crate::two::Two; pub struct One;");
         let two = ("a/src/two.rs", "use super::one::One; pub struct Two(One);");
-        let circle = vec!["crates/a/src/one.rs".to_owned(), "crates/a/src/two.rs".to_owned()];
-        assert_eq!(found(&[ROOT, one, two]), [circle.clone()]);
+        let circles = [vec!["crates/a/src/one.rs".to_owned(), "crates/a/src/two.rs".to_owned()]];
+        assert_eq!(found(&[ROOT, one, two]), circles);
         let alone = ("a/src/two.rs", "pub struct Two;");
         assert!(found(&[ROOT, one, alone]).is_empty());
         let by_path = ("a/src/two.rs", "pub struct Two; fn f() { let _ = crate::one::One; }");
-        assert_eq!(found(&[ROOT, one, by_path]), [circle.clone()]);
+        assert_eq!(found(&[ROOT, one, by_path]), circles);
         let by_module = ("a/src/two.rs", "use crate::one; pub struct Two; fn f() -> one::One { one::One }");
-        assert_eq!(found(&[ROOT, one, by_module]), [circle]);
+        assert_eq!(found(&[ROOT, one, by_module]), circles);
     }
 
     #[test]
