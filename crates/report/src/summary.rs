@@ -501,7 +501,10 @@ fn doubt_in_words(doubt: &Verdict, report: &Report) -> String {
     }
 }
 
-/// The whole fact, and the effect of a trial that does not count.
+/// A page has three lines for the doubt.
+const FULL_LETTERS_MOST: usize = 320;
+
+/// The whole fact, and the effect of a trial that does not count. A fact without room has its name only.
 fn doubt_in_full(doubt: &Verdict, report: &Report) -> String {
     let (brief, fact) = (doubt_in_brief(doubt, report), doubt.fact.text());
     let trial = report.trials.iter().find(|trial| doubt.trials == [trial.number]);
@@ -510,7 +513,8 @@ fn doubt_in_full(doubt: &Verdict, report: &Report) -> String {
     }
     let effect = doubt.effect.as_ref().filter(|_| doubt.rule == outcome::ENDED_EARLY);
     let effect = effect.map(|effect| format!("; {effect}")).unwrap_or_default();
-    format!("{brief}: {}{effect}", fact.trim_end_matches('.'))
+    let whole = format!("{brief}: {}{effect}", fact.trim_end_matches('.'));
+    if whole.chars().count() <= FULL_LETTERS_MOST { whole } else { doubt_in_words(doubt, report) }
 }
 
 /// `background CPU load, all 10 trials`.

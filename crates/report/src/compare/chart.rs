@@ -99,10 +99,15 @@ fn draw(canvas: &mut Canvas<'_>, x: &GainAxis, bar: &Bar<'_>, top: f64) {
 }
 
 /// `p99_ms: 1.20 → 1.50 ms, +25% (+24 to +26%)`.
-/// The label of a bar. Where the description of the metric has no room, its name stands there.
+/// The label of a bar, as long as there is room: without the interval, which the bar shows, and then with the short name of the metric.
 fn label(bar: &Bar<'_>) -> String {
     let whole = told(bar);
-    if text_width(&whole) <= RIGHT - LEFT { whole } else { labelled(bar, bar.metric.metric.name) }
+    let brief = whole.rsplit_once(" (").map_or(whole.as_str(), |(brief, _)| brief);
+    let fits = |text: &&str| text_width(text) <= RIGHT - LEFT;
+    [whole.as_str(), brief]
+        .into_iter()
+        .find(fits)
+        .map_or_else(|| labelled(bar, bar.metric.metric.name), str::to_owned)
 }
 
 fn told(bar: &Bar<'_>) -> String {

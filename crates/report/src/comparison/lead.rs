@@ -52,7 +52,7 @@ fn enough(axis: &ComparedAxis) -> Option<Tile> {
     let place = series.sweet_spot?;
     let level = &axis.levels[place];
     let lower = series.sweet_spot_lowest.filter(|lowest| *lowest < place);
-    let lower = lower.map(|lowest| format!("; {} may do, not shown", axis.levels[lowest]));
+    let lower = lower.map(|lowest| format!("; {} may do, which is not proven", axis.levels[lowest]));
     let beside = format!("higher levels gain less than 5%{}", lower.unwrap_or_default());
     Some(Tile::new(format!("Enough {}", axis_words(&axis.name)), level.clone(), "").beside(beside))
 }
@@ -135,7 +135,7 @@ mod tests {
         let lead = super::of(report.comparison.as_ref().unwrap());
         let enough = lead.tiles.iter().find(|tile| tile.label == "Enough flush rows").unwrap();
         assert_eq!(enough.figure, "1000");
-        assert_eq!(enough.beside, "higher levels gain less than 5%; 100 may do, not shown");
+        assert_eq!(enough.beside, "higher levels gain less than 5%; 100 may do, which is not proven");
     }
 
     #[test]

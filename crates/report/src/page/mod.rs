@@ -222,7 +222,7 @@ fn reliability(report: &Report, summary: &Summary) -> Markup {
         }
     };
     let reason = match (summary.reliability, report.searches.is_empty()) {
-        (Reliability::High, true) => ": each figure was repeated, and no warning was raised".to_owned(),
+        (Reliability::High, true) => ": each figure has several trials, and no warning was raised".to_owned(),
         (Reliability::High, false) => ": no warning was raised".to_owned(),
         _ => summary.reliability_reason(),
     };

@@ -52,8 +52,11 @@ fn case<'a>(configuration: &'a Configuration, report: &'a Report) -> Option<Case
 /// A bar: its name, its colour, its time in seconds, and its interval or the state of the caches.
 type Bar = (String, Ink, f64, Beside);
 
+/// What stands beside the time of a report.
 enum Beside {
+    /// The interval of the mean.
     Interval(Option<[f64; 2]>),
+    /// The state of the caches before the first report.
     Caches(&'static str),
 }
 
