@@ -27,6 +27,8 @@ const BELOW: f64 = 44.0;
 
 /// One of the charts above each other. Its vertical scale has no height until it is placed.
 pub(crate) struct Panel<'a> {
+    /// Its name in the heading.
+    name: &'a str,
     y: Axis<'a>,
     data: Data,
     /// How its figures are printed in the table, and where a reader points.
@@ -45,14 +47,14 @@ impl<'a> Panel<'a> {
     pub(crate) fn rate(lines: Vec<Line>, title: &'a str, unit: &'a str) -> Option<Self> {
         let most = lines.iter().flat_map(Line::values).reduce(f64::max)?;
         let y = Axis { scale: Scale::from_zero(most * 1.05, 0.0, 0.0), title, print: plain };
-        Some(Self { y, data: Data::Lines(lines, None), print: (unit, format::figure) })
+        Some(Self { name: title, y, data: Data::Lines(lines, None), print: (unit, format::figure) })
     }
 
     /// A count with the lowest and the highest value of each second.
     pub(crate) fn count(line: Line, band: Band, title: &'a str) -> Option<Self> {
         let most = line.values().chain(band.highest()).reduce(f64::max)?;
         let y = Axis { scale: Scale::from_zero(most.max(1.0) * 1.05, 0.0, 0.0), title, print: plain };
-        Some(Self { y, data: Data::Lines(vec![line], Some(band)), print: ("", format::count) })
+        Some(Self { name: title, y, data: Data::Lines(vec![line], Some(band)), print: ("", format::count) })
     }
 
     /// The percentiles of a kind of operation.
@@ -62,7 +64,7 @@ impl<'a> Panel<'a> {
         let low = lines.iter().flat_map(Line::values).reduce(f64::min)?;
         let high = lines.iter().flat_map(Line::values).reduce(f64::max)?;
         let y = Axis { scale: Scale::decades(low, high, 0.0, 0.0), title: "latency", print: plain_latency };
-        Some(Self { y, data: Data::Lines(lines, None), print: ("", format::latency) })
+        Some(Self { name: "latency", y, data: Data::Lines(lines, None), print: ("", format::latency) })
     }
 
     /// What the sessions of a trial did; none where no server told.
@@ -73,7 +75,7 @@ impl<'a> Panel<'a> {
         }
         let scale = Scale::from_zero(stack::highest(&layers).max(1.0), 0.0, 0.0);
         let y = Axis { scale, title: "sessions by what they did", print: plain };
-        Some(Self { y, data: Data::Layers(ends_s, layers), print: ("", format::figure) })
+        Some(Self { name: "sessions", y, data: Data::Layers(ends_s, layers), print: ("", format::figure) })
     }
 
     fn lines(&self) -> &[Line] {
@@ -146,10 +148,9 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// The chart. What was not recorded has no panel; none without the first one.
+/// The chart, whose heading names its panels. Figures that were not recorded have no panel. Returns none without the first panel.
 pub(crate) fn of<'a>(
     trial: &Trial,
-    heading: &str,
     panels: impl IntoIterator<Item = Option<Panel<'a>>>,
     remark: &str,
 ) -> Option<Chart> {
@@ -157,16 +158,26 @@ pub(crate) fn of<'a>(
     let first = panels.next()??;
     let caption = caption(first.lines(), remark);
     let panels: Vec<Panel<'_>> = std::iter::once(first).chain(panels.flatten()).collect();
+    let heading = heading(&panels.iter().map(|panel| panel.name).collect::<Vec<&str>>());
     let marks = Span::of(trial);
     let layers = panels.iter().flat_map(|panel| panel.layers()).enumerate();
     let layers = layers.map(|(index, (name, _))| Key::new(Ink::Series(index), name.clone()));
     Some(Chart {
-        heading: heading.to_owned(),
         svg: draw(trial, &format!("{heading} of {}", trial.name), &panels, &marks),
+        heading,
         legend: by_ink(layers.chain(Span::keys(&marks))),
         caption,
         table: table(trial, &panels),
     })
+}
+
+/// `Orders per minute, latency and sessions over time`.
+fn heading(names: &[&str]) -> String {
+    let listed = match names {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        names => names.concat(),
+    };
+    format!("{} over time", format::capital(&listed))
 }
 
 /// Each panel in its place; the axis of time stands below the last one.

@@ -47,7 +47,7 @@ pub(super) fn course(trial: &Trial) -> Option<Chart> {
         Panel::latency(trial, RECORD),
     ];
     let remark = "Pending: accepted and not yet committed, the mean of each second and its lowest to highest value. A rate is sustained if the backlog keeps returning to nearly zero. Shaded seconds, such as warm-up, do not count.";
-    aligned::of(trial, "Records per second, backlog and latency over time", panels, remark)
+    aligned::of(trial, panels, remark)
 }
 
 /// The longest read of each second in which a screen read.

@@ -62,7 +62,7 @@ pub(super) fn course(trial: &Trial) -> Option<Chart> {
     };
     let panels =
         [Panel::rate(lines, UNIT.long, UNIT.short), Panel::latency(trial, ORDER), Panel::sessions(trial)];
-    aligned::of(trial, "Orders per minute, latency and sessions over time", panels, remark)
+    aligned::of(trial, panels, remark)
 }
 
 /// One line per target. Returns none for a single target, and for more targets than there are colours.

@@ -115,7 +115,7 @@ mod tests {
         let drawn = chart(&Report::of(&fixture::study("orders", trials))).unwrap();
         assert_eq!(
             drawn.heading,
-            "Orders per minute, latency and sessions over time: trial 3 of 3, with the median rate"
+            "Orders per minute and latency over time: trial 3 of 3, with the median rate"
         );
     }
 }

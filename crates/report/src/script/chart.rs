@@ -39,5 +39,5 @@ pub(super) fn course(trial: &Trial) -> Option<Chart> {
         Panel::latency(trial, TRANSACTION),
         Panel::sessions(trial),
     ];
-    aligned::of(trial, "Transactions per second, latency and sessions over time", panels, remark)
+    aligned::of(trial, panels, remark)
 }

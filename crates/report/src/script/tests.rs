@@ -352,7 +352,7 @@ fn the_head_has_the_rate_and_what_failed_or_was_late() {
             (outcome.failed, outcome.late, outcome.skipped) = (failed, 3, 4);
         });
         let report = Report::of(&fixture::study("script", vec![trial]));
-        assert!(lead::chart(&report).unwrap().heading.starts_with("Transactions per second, latency"));
+        assert!(lead::chart(&report).unwrap().heading.starts_with("Transactions per second and latency"));
         lead::tiles(&report).into_iter().map(|tile| (tile.label, tile.figure, tile.tone)).collect::<Vec<_>>()
     };
     let plain = told(None, 0);
