@@ -266,8 +266,8 @@ pub struct HistorianOutcome {
 }
 
 impl HistorianOutcome {
-    /// What is wrong with the rows that were found in the database: none may be missing, none be there twice, none be
-    /// another one. Where they were only counted, the numbers must be the same.
+    /// The difference between the rows in the database and the acknowledged ones. No row may be missing, double or different. If rows
+    /// were only counted, the counts must agree.
     #[must_use]
     pub fn mismatch(&self) -> Option<String> {
         if let Some(sentence) = self.rows_compared.as_ref().and_then(|rows| rows.sentence(self.rows_expected))

@@ -16,8 +16,7 @@ pub struct SetUpDatabase<'a> {
 }
 
 impl SetUpDatabase<'_> {
-    /// Its file, or its server with the port or socket, the same for all databases of one server; none of an address of no
-    /// known form.
+    /// The file, or the server with its port or socket, which all databases of a server share. Returns none for an unknown form of address.
     #[must_use]
     pub fn place(&self) -> Option<String> {
         place(self.address)

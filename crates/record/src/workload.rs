@@ -292,7 +292,7 @@ outcomes! {
 }
 
 impl Outcome {
-    /// What was found where pages were checked.
+    /// The result of the page checks.
     #[must_use]
     pub fn verified(&self) -> Option<&Verified> {
         if let Self::Disk(outcome) = self { outcome.verified.as_deref() } else { None }
@@ -371,7 +371,7 @@ impl Outcome {
 }
 
 impl Setup {
-    /// Takes out what newer records are judged by, so that it is judged as one of before.
+    /// Removes the cycle, which older records lack. The trial is then judged like theirs.
     pub fn be_judged_as_before(&mut self) {
         if let Self::Historian(setup) = self {
             setup.cycle = None;

@@ -120,14 +120,29 @@ impl Tail {
 /// Percentiles beside the rate of a single configuration.
 const TAILS: [Tail; 2] = [Tail::P50, Tail::P99];
 
-/// What each configuration of a workload reached; of a single one these percentiles of its latency too.
+/// Whether a configuration sustained its rate, in words. Returns none if nothing was judged.
+pub(crate) type Judge = fn(&Configuration, &[Trial]) -> Option<(String, Tone)>;
+
+fn held(configuration: &Configuration, trials: &[Trial]) -> Option<(String, Tone)> {
+    Some(match rate::held(configuration, trials)? {
+        Held::No(_) => ("not sustained".to_owned(), Tone::Bad),
+        Held::Yes(held) => (held, Tone::Plain),
+    })
+}
+
+/// The rate of each configuration of a workload, and for a single one these percentiles of its latency.
 pub(crate) fn rates(report: &Report, workload: Workload, tails: &[Tail]) -> Vec<Tile> {
+    judged_rates(report, workload, tails, held)
+}
+
+/// The same for a workload that judges its rates itself.
+pub(crate) fn judged_rates(report: &Report, workload: Workload, tails: &[Tail], judge: Judge) -> Vec<Tile> {
     let measured: Vec<&Configuration> = report
         .configurations_of(workload)
         .filter(|one| !one.is_failed() && one.main().is_some_and(|main| main.per_s.is_some()))
         .collect();
     let tails = if measured.len() == 1 { tails } else { &[] };
-    measured.into_iter().flat_map(|one| figures(one, report, tails)).collect()
+    measured.into_iter().flat_map(|one| figures(one, report, tails, judge)).collect()
 }
 
 /// The only configuration of a workload, if it left figures, and the trial of it whose rate is in the middle.
@@ -151,7 +166,7 @@ pub(crate) fn chart_of(trial: &Trial, of: usize, chart: Chart) -> Chart {
     }
 }
 
-fn figures(configuration: &Configuration, report: &Report, tails: &[Tail]) -> Vec<Tile> {
+fn figures(configuration: &Configuration, report: &Report, tails: &[Tail], judge: Judge) -> Vec<Tile> {
     let unit = &workloads::of(configuration.workload).words().unit;
     let Some((main, per_s)) = configuration.main().and_then(|main| Some((main, main.per_s?))) else {
         return Vec::new();
@@ -159,9 +174,8 @@ fn figures(configuration: &Configuration, report: &Report, tails: &[Tail]) -> Ve
     let interval = rate::interval(configuration, unit.of(1.0));
     let interval = interval.trim_matches(['(', ')']);
     let rate = Tile::new(&configuration.name, format::figure(unit.of(per_s)), unit.short);
-    let rate = match rate::held(configuration, &report.trials) {
-        Some(Held::No(_)) => rate.beside(format!("not sustained, {interval}")).tone(Tone::Bad),
-        Some(Held::Yes(held)) => rate.beside(format!("{held}, {interval}")),
+    let rate = match judge(configuration, &report.trials) {
+        Some((words, tone)) => rate.beside(format!("{words}, {interval}")).tone(tone),
         None => rate.beside(interval),
     };
     let latencies = tails.iter().filter_map(|tail| {

@@ -101,24 +101,22 @@ fn draw(canvas: &mut Canvas<'_>, x: &GainAxis, bar: &Bar<'_>, top: f64) {
 /// `p99_ms: 1.20 → 1.50 ms, +25% (+24 to +26%)`.
 /// The label of a bar, as long as there is room: without the interval, which the bar shows, and then with the short name of the metric.
 fn label(bar: &Bar<'_>) -> String {
-    let whole = told(bar);
-    let brief = whole.rsplit_once(" (").map_or(whole.as_str(), |(brief, _)| brief);
-    let fits = |text: &&str| text_width(text) <= RIGHT - LEFT;
-    [whole.as_str(), brief]
-        .into_iter()
-        .find(fits)
-        .map_or_else(|| labelled(bar, bar.metric.metric.name), str::to_owned)
+    let says = format::capital(bar.metric.metric.says);
+    let brief = labelled(bar, &says, &bar.change.alone());
+    let fits = |text: &String| text_width(text) <= RIGHT - LEFT;
+    let short = || labelled(bar, bar.metric.metric.name, &bar.change.told());
+    [told(bar), brief].into_iter().find(fits).unwrap_or_else(short)
 }
 
 fn told(bar: &Bar<'_>) -> String {
-    labelled(bar, &format::capital(bar.metric.metric.says))
+    labelled(bar, &format::capital(bar.metric.metric.says), &bar.change.told())
 }
 
-fn labelled(bar: &Bar<'_>, name: &str) -> String {
+fn labelled(bar: &Bar<'_>, name: &str, change: &str) -> String {
     let of = &bar.metric.metric;
     let [first, this] = [bar.metric.first_value, bar.metric.this_value].map(figure_or_dash);
     let values = format!("{first} → {this} {}", of.unit);
-    format!("{name}: {}, {}", values.trim_end(), bar.change.told())
+    format!("{name}: {}, {change}", values.trim_end())
 }
 
 /// What the colour of a bar means.

@@ -6,6 +6,7 @@ use record::Workload;
 use super::finding;
 
 use crate::chart::Chart;
+use crate::configuration::Configuration;
 use crate::format::{self, plain};
 use crate::lead::{self, Tail, Tile, Tone};
 use crate::report::Report;
@@ -30,21 +31,22 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
 
 /// The rate of each configuration; of a single one the latency and the most that was pending too.
 fn of_rates(report: &Report) -> Vec<Tile> {
-    let mut tiles = lead::rates(report, Workload::Historian, &[Tail::P99.beside("from event to commit")]);
+    let tails = [Tail::P99.beside("from event to commit")];
+    let mut tiles = lead::judged_rates(report, Workload::Historian, &tails, judged);
     if let Some((only, _)) = lead::only(report, Workload::Historian) {
-        let offered = only.offered_per_s().map(plain).unwrap_or_default();
-        let judged = finding::is_sustained(only, &report.trials).map(|is_sustained| match is_sustained {
-            true => (format!("sustained, {offered} offered"), Tone::Good),
-            false => (format!("not sustained, {offered} offered"), Tone::Bad),
-        });
-        if let (Some((words, tone)), Some(rate)) = (judged, tiles.first_mut()) {
-            (rate.beside, rate.tone) = (format!("{words}; {}", rate.beside), tone);
-        }
         let of = only.measured_in(&report.trials).filter_map(|trial| trial.historian()?.pending_max);
         let most = of.reduce(f64::max);
         tiles.extend(most.map(backlog));
     }
     tiles
+}
+
+fn judged(configuration: &Configuration, trials: &[Trial]) -> Option<(String, Tone)> {
+    let offered = configuration.offered_per_s().map(plain)?;
+    Some(match finding::is_sustained(configuration, trials)? {
+        true => (format!("sustained at {offered} offered"), Tone::Plain),
+        false => (format!("not sustained at {offered} offered"), Tone::Bad),
+    })
 }
 
 /// The course of the trial with the median rate; none of a search, and of several configurations.
@@ -138,7 +140,7 @@ mod tests {
     fn a_rate_that_was_not_sustained_is_marked() {
         let report = Report::of(&crate::tests::historian::project());
         let rate = &tiles(&report)[0];
-        assert!(rate.beside.starts_with("not sustained, 3,700 offered; "), "{rate:?}");
+        assert!(rate.beside.starts_with("not sustained at 3,700 offered, "), "{rate:?}");
         assert_eq!(rate.tone, Tone::Bad);
     }
 
